@@ -149,15 +149,16 @@ class ReproducerWriter {
         ".c ./LIBRARY.so -o " + name + " && ./" + name +
         "\nExit status 1: the violation occurred, because every call returned its recorded "
         "result. No serialisable library can return these results.\nExit status 0: the violation "
-        "did not occur.\n\nThe recorded calls, in the order in which they returned";
-    text += out_.initial.empty() ? ":\n" : ". The initial records are\n  ";
+        "did not occur.\n\n";
+    if (!out_.initial.empty()) text += "Before the recorded calls, the program inserts:\n  ";
     for (std::size_t i = 0; i < out_.initial.size(); ++i) {
       const Event& event = small_.history.threads.back()[i];
       text += (i > 0 ? ", " : "") + out_.initial[i].payload + " under " +
               key_text(small_.history, event.index, event.key) + " of " +
               small_.history.indexes[event.index].name;
     }
-    if (!out_.initial.empty()) text += ":\n";
+    if (!out_.initial.empty()) text += "\n\n";
+    text += "The recorded calls, in the order in which they returned:\n";
     return text + lines();
   }
 

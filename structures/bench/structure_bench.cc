@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,10 @@ std::vector<std::string_view> split(std::string_view list) {
   }
 }
 
+constexpr std::string_view kOptionsWithValue[] = {"--keys",       "--counts",  "--rounds",
+                                                  "--operations", "--threads", "--json"};
+
+// `name` is one of kOptionsWithValue.
 void set_option(Options& options, std::string_view name, std::string_view value) {
   if (name == "--keys") {
     options.sets.clear();
@@ -88,12 +93,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     options.plan.operations = number_of(value);
   } else if (name == "--threads") {
     options.plan.threads = static_cast<uint32_t>(number_of(value));
-  } else if (name == "--json") {
-    options.json_file = value;
   } else {
-    stop("unknown option " + std::string(name) +
-         "; use --keys, --counts, --rounds, --operations, --threads, --huge-pages, "
-         "--without-peers or --json");
+    options.json_file = value;
   }
 }
 
@@ -107,11 +108,15 @@ Options parse(int argc, char** argv) {
       options.huge_pages = true;
     } else if (argument == "--without-peers") {
       options.peers = false;
-    } else if (i + 1 < argc) {
-      set_option(options, argument, argv[++i]);
+    } else if (std::ranges::find(kOptionsWithValue, argument) == std::end(kOptionsWithValue)) {
+      stop("unknown option " + std::string(argument) +
+           "; use --keys, --counts, --rounds, --operations, --threads, --huge-pages, "
+           "--without-peers or --json");
+    } else if (++i == argc) {
+      stop(std::string(argument) + ": the value is missing; write it after " +
+           std::string(argument));
     } else {
-      stop(std::string(argument) +
-           ": this option is unknown or has no value; write the value after it");
+      set_option(options, argument, argv[i]);
     }
   }
   return options;

@@ -80,10 +80,17 @@ def _words(pair: Pair, by_name: Mapping[str, Column]) -> str:
         return f"{leader} is better"
     if pair.relation is Relation.EQUAL:
         return f"equal within {_MARGIN}"
-    start = f"{leader} is better, perhaps by less than {_MARGIN}" if leader else "undecided"
+    if leader:
+        start = f"{leader} is better, but perhaps by less than {_MARGIN}"
+        question = f"whether the difference is less than {_MARGIN}"
+    else:
+        start = "undecided"
+        question = f"which is better, or that the runs are equal within {_MARGIN}"
     if pair.more_sessions is None:
-        return f"{start}; more than {FORECAST_MAX:,} more sessions of each run would be needed to show which is better"
-    return f"{start}; about {_sessions(pair.more_sessions)} of each run would probably show which is better"
+        return f"{start}; more than {FORECAST_MAX:,} more sessions of each run would be needed to show {question}"
+    return (
+        f"{start}; about {_sessions(pair.more_sessions)} of each run would probably show {question}"
+    )
 
 
 def _sessions(count: int) -> str:
