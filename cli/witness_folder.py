@@ -154,8 +154,8 @@ class WitnessFolder:
         lines.append("")
         kinds = {path.suffix for path in self.path.iterdir() if path.name != README}
         if kinds:
-            files = [f"  {kind:<9} {text}" for kind, text in _FILES.items() if kind in kinds]
-            lines += ["What the files are:", *files, ""]
+            explained = [f"  {kind:<9} {what}" for kind, what in _FILES.items() if kind in kinds]
+            lines += ["What the files are:", *explained, ""]
         if self.histories_left_out:
             lines += [
                 f"Large histories that are left out: {self.histories_left_out}; --all-histories keeps all.",
