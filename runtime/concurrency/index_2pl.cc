@@ -1,5 +1,5 @@
-// Implements the concurrency control "index_2pl": strict two-phase locking.
-// Each index has one lock. Changes are made in place, with an undo log.
+// Implements the concurrency control "index_2pl": strict two-phase locking
+// with one lock per index. Changes are made in place, with an undo log.
 //
 // While a transaction that has read an index is open, no other transaction can change this index.
 // Phantoms therefore cannot happen, and the results are strictly serialisable.
