@@ -32,10 +32,14 @@ def _parser() -> argparse.ArgumentParser:
         help="run only this suite; give the option once for each suite",
     )
     commands.add_parser("soak", help="run the long versions of the suites, for some hours")
-    commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
-    commands.add_parser(
-        "bench-harness",
-        help="measure only the cost of a call to a library, and what the harness (the caller) adds to it",
+    bench = commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
+    bench.add_argument(
+        "--only",
+        metavar="SECTION",
+        action="append",
+        default=[],
+        help="measure only this section, and replace it on the page; give the option once for each section: "
+        f"{', '.join(speed.PROGRAMS)}",
     )
     commands.add_parser("lint", help="run every linter, formatter check and dependency check")
     commands.add_parser("format", help="format C, C++ and Python in place")
@@ -71,7 +75,7 @@ def _dispatch(arguments: argparse.Namespace) -> int:  # noqa: PLR0911 - one retu
             return 0
         case "build":
             return setup.set_up_build()
-        case "test" | "soak" | "bench" | "bench-harness":
+        case "test" | "soak" | "bench":
             become_root()
             with alone_in_clone(
                 RUN / "tests.lock", "another ./dev test, soak or bench of this clone"
@@ -93,10 +97,8 @@ def _test_or_measure(arguments: argparse.Namespace) -> int:
             return testing.test(fast=arguments.fast, only=arguments.only)
         case "soak":
             return soak.soak()
-        case "bench":
-            return speed.bench()
         case _:
-            return speed.bench_harness()
+            return speed.bench(arguments.only)
 
 
 def main() -> int:

@@ -1,8 +1,6 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
-`./dev bench-harness` measures only the first two sections, and replaces them on the page. They say what the harness,
-the code that makes the calls, adds to each call to a library, and what judging a session (one repetition of a
-benchmark) costs.
+`./dev bench --only SECTION` measures only one section, and replaces it on the page. PROGRAMS has the names of sections.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is no bug.
@@ -17,21 +15,22 @@ import re
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dev import packages
 from dev.paths import PYTHON, RELEASE, ROOT
 from dev.setup import set_up_build
 from dev.steps import StepError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 FIGURES = ROOT / "docs" / "reference" / "figures.md"
-HARNESS = "harness cost"
-JUDGING = "judging"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
 # A row can also have "measured", and with it "at_most" or "at_least". These numbers have the same unit; see missed().
 PROGRAMS = {
-    HARNESS: [str(RELEASE / "bin" / "harness_cost")],
-    JUDGING: [str(RELEASE / "bin" / "judge_cost")],
+    "harness cost": [str(RELEASE / "bin" / "harness_cost")],
+    "judging": [str(RELEASE / "bin" / "judge_cost")],
     "generation": [str(RELEASE / "bin" / "generation_cost")],
     "certify": [str(RELEASE / "bin" / "certify_bench")],
     "jail": [str(PYTHON), "jail/bench/latency.py"],
@@ -46,14 +45,20 @@ PROGRAMS = {
 }
 
 
-def bench() -> int:
-    """Build, run every program, and write the page; return 0, or 1 if a program failed.
+def bench(only: Sequence[str] = ()) -> int:
+    """Build, run every program, and write the page; return 0, or 1 if a program failed. `only` names some sections.
 
     The section of a failed program says that it failed. The other sections are written, because they took minutes to
     measure.
     """
+    if unknown := set(only) - set(PROGRAMS):
+        raise StepError(
+            f"there is no section {', '.join(sorted(unknown))}; the sections are: {', '.join(PROGRAMS)}"
+        )
     packages.install(packages.BENCH)
     set_up_build()
+    if only:
+        return _bench_some(only)
     sections, failed = [], []
     for name, command in PROGRAMS.items():
         try:
@@ -68,12 +73,10 @@ def bench() -> int:
     return 1 if failed else 0
 
 
-def bench_harness() -> int:
-    """Build, measure the harness and the judge, and replace their sections of the page; return 0."""
-    packages.install(packages.BENCH)
-    set_up_build()
+def _bench_some(names: Sequence[str]) -> int:
+    """Measure some sections, and replace them on the page; return 0. Raises StepError if a program fails."""
     page = FIGURES.read_text()
-    for name in (HARNESS, JUDGING):
+    for name in names:
         title, _, table = _measure(name, PROGRAMS[name]).partition("\n")
         page = with_section(
             page, f"{title}\n\nMeasured after the rest of this page. {_measured_at()}.\n{table}"

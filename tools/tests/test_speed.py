@@ -6,7 +6,8 @@ A figure that misses its target says by how much.
 from __future__ import annotations
 
 import pytest
-from dev.speed import missed, with_section
+from dev.speed import bench, missed, with_section
+from dev.steps import StepError
 
 PAGE = "# Figures\n\nhead\n\n## One\n\n1\n\n## Two\n\n2\n"
 
@@ -22,6 +23,13 @@ PAGE = "# Figures\n\nhead\n\n## One\n\n1\n\n## Two\n\n2\n"
 def test_a_section_takes_the_place_of_the_one_with_its_title(section: str, expected: str) -> None:
     assert with_section(PAGE, section) == expected
     assert with_section(expected, section) == expected
+
+
+def test_a_section_that_does_not_exist_is_refused_before_anything_is_measured() -> None:
+    with pytest.raises(
+        StepError, match=r"there is no section pages; the sections are: harness cost, "
+    ):
+        bench(["judging", "pages"])
 
 
 @pytest.mark.parametrize(
