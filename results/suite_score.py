@@ -15,7 +15,6 @@ a score says nothing about other instances.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from itertools import combinations
@@ -48,13 +47,26 @@ class MixedResultsError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """What identifies a compared library, because different files may have the same name."""
+
+    sha256: str
+    configuration: dict[str, Any] | None
+
+    @property
+    def text(self) -> str:
+        """Return the digest of the file and the name of the configuration."""
+        name = "" if self.configuration is None else f", configuration {self.configuration['name']}"
+        return f"sha256 {self.sha256}{name}"
+
+
+@dataclass(frozen=True, slots=True)
 class InstanceSpeeds:
     """The speeds of libraries on one instance, from one result of `keydrome compare`.
 
     `speeds` maps each library that passed to its speed in each block that counts, in the order of the blocks.
-    `left_out` maps each other library to the reason. `identities` maps each library to a text that identifies its file
-    and configuration, because different files may have the same name. `conditions` contains what must agree between
-    results: scale, class of the machine, and whether checks ran.
+    `left_out` maps each other library to the reason. `identities` has all libraries. `conditions` contains what must
+    agree between results: scale, class of the machine, and whether checks ran.
     """
 
     instance: Instance
@@ -62,7 +74,7 @@ class InstanceSpeeds:
     conditions: tuple[tuple[str, str], ...]
     speeds: dict[str, tuple[float, ...]]
     left_out: dict[str, str]
-    identities: dict[str, str]
+    identities: dict[str, Identity]
 
     @property
     def blocks(self) -> int:
@@ -106,9 +118,8 @@ def _ratios(block: ObjectReader) -> dict[str, float]:
     return {name: value / control for name, value in block.numbers("values").items()}
 
 
-def _identity(library: ObjectReader) -> str:
-    configuration = library.optional_mapping("configuration")
-    return library.text("sha256") + json.dumps(configuration, sort_keys=True)
+def _identity(library: ObjectReader) -> Identity:
+    return Identity(library.text("sha256"), library.optional_mapping("configuration"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +216,7 @@ def combine(results: Sequence[InstanceSpeeds]) -> SuiteScore:
 def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
     """Raise MixedResultsError if two results do not belong together."""
     seen: dict[tuple[str, str], InstanceSpeeds] = {}
-    identities: dict[str, tuple[str, InstanceSpeeds]] = {}
+    identities: dict[str, tuple[Identity, InstanceSpeeds]] = {}
     for one in results:
         for (what, found), (_, wanted) in zip(one.conditions, results[0].conditions, strict=True):
             if found != wanted:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 CRASHED = "crashed"  # the name of the finding
 _GUIDE = "docs/how-to/debug-a-library.md"
-_RUNNING = re.compile(r"thread (\d+): (\w+)\(.*\(operation \d+\) was running when the process")
+_RUNNING = re.compile(
+    r"thread (?P<thread>\d+): (?P<call>\w+)\(.*\(operation (?P<operation>\d+)\) "
+    r"was running (?P<unsure>or about to begin )?when the process"
+)
 _THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
 _STACK = "  stack at the crash: "
 _MEMORY = "call or an earlier one may have damaged memory; AddressSanitizer names the write."
@@ -43,9 +46,20 @@ def crashes(finding: Finding) -> bool:
 
 
 def calls_inside(finding: Finding) -> dict[int, str]:
-    """Return, by thread, which function each thread was inside when the process ended; other threads are left out."""
+    """Return, by thread, which function each thread was inside when the process ended; other threads are left out.
+
+    A thread that has completed no call may not have begun its first one. So it counts only if the threads that were
+    surely inside the library were in their first calls, too.
+    """
+    found = _running(finding)
+    surely = [one for one in found if not one["unsure"]]
+    at_start = all(one["operation"] == "0" for one in surely)
+    return {int(one["thread"]): one["call"] for one in (found if at_start else surely)}
+
+
+def _running(finding: Finding) -> list[re.Match[str]]:
     found = (_RUNNING.match(line) for line in finding.detail.splitlines())
-    return dict(sorted((int(one[1]), one[2]) for one in found if one is not None))
+    return sorted((one for one in found if one is not None), key=lambda one: int(one["thread"]))
 
 
 def meaning(
@@ -65,10 +79,7 @@ def meaning(
         yield f"Thread {crashed} crashed in {inside[crashed]}."
     yield from _end_of_process(finding)
     if len(inside) == 1:
-        yield (
-            f"No other thread was inside the library at that moment: only {next(iter(inside.values()))} was "
-            f"running. This {_MEMORY}"
-        )
+        yield f"{_only_call(finding, inside)} This {_MEMORY}"
         return
     by_call: dict[str, list[int]] = {}
     for thread, call in inside.items():
@@ -97,6 +108,16 @@ def meaning(
         yield f"This run did not include the suite with one thread; `{alone}` plays it."
 
 
+def _only_call(finding: Finding, inside: dict[int, str]) -> str:
+    """Return a sentence that says why only the call of one thread can be the cause."""
+    thread, call = next(iter(inside.items()))
+    others = [int(one["thread"]) for one in _running(finding) if int(one["thread"]) != thread]
+    if not others:
+        return f"No other thread was inside the library at that moment: only {call} was running."
+    has = "has" if len(others) == 1 else "have"
+    return f"{_threads(others).capitalize()} {has} completed no call yet, so this is hardly a data race."
+
+
 def _end_of_process(finding: Finding) -> Iterator[str]:
     """Yield what the signal and the stack say."""
     found = _SIGNAL.search(finding.detail)
@@ -104,7 +125,7 @@ def _end_of_process(finding: Finding) -> Iterator[str]:
     stack = next((line for line in finding.detail.splitlines() if line.startswith(_STACK)), "")
     if is_heap_damaged(finding):
         yield (
-            "SIGABRT inside of free or malloc means that the heap was damaged earlier: a call has written outside of "
+            "SIGABRT inside free or malloc means that the heap was damaged earlier: a call has written outside of "
             "a block, or has freed a block twice."
         )
     elif signal == "SIGABRT":

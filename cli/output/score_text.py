@@ -5,6 +5,8 @@ An instance is a benchmark with a named set of parameter values.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from importlib.metadata import version
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -72,6 +74,20 @@ def notes(score: SuiteScore) -> Iterator[str]:
 
 
 def markdown(score: SuiteScore) -> str:
-    """Return both tables and the notes as Markdown that ends with a newline."""
-    parts = (titled_table(scores(score)), titled_table(speeds(score)), bullets(notes(score)))
+    """Return both tables, the notes and the conditions as Markdown that ends with a newline."""
+    parts = (
+        titled_table(scores(score)),
+        titled_table(speeds(score)),
+        bullets(notes(score)),
+        "**Conditions**",
+        bullets(_conditions(score)),
+    )
     return "\n\n".join(parts) + "\n"
+
+
+def _conditions(score: SuiteScore) -> Iterator[str]:
+    """Yield what a reader needs to compute the scores again."""
+    yield f"date of this score: {datetime.now(tz=UTC):%Y-%m-%d}"
+    yield f"Keydrome: version {version('keydrome')}"
+    identities = score.counted[0].identities
+    yield from (f"library {one.library}: {identities[one.library].text}" for one in score.scores)

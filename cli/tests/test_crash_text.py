@@ -88,6 +88,24 @@ def test_one_thread_inside_the_library_is_not_called_a_race() -> None:
     assert said(replace(ONE, detail="ended by SIGSEGV")) == ""
 
 
+def test_a_thread_that_has_completed_no_call_is_not_inside_the_library() -> None:
+    """A heap read past the end by one thread was called a data race, because another thread was at its first call."""
+    starts = TWO.detail.replace(
+        '1) (operation 7) was running when the process ended; the calls before it:\n  openIndex("A")',
+        "1) (operation 0) was running or about to begin when the process ended",
+    )
+    crash = replace(TWO, detail=starts)
+    assert calls_inside(crash) == {3: "get"}
+    assert not is_race(crash)
+    assert said(crash).startswith(
+        "Thread 3 crashed in get. Thread 2 has completed no call yet, so this is hardly a data race. This call or an "
+        "earlier one may have damaged memory; AddressSanitizer"
+    )
+    both = replace(crash, detail=starts.replace("(operation 7)", "(operation 0)"))
+    assert calls_inside(both) == {2: "insertRecord", 3: "get"}
+    assert is_race(both)
+
+
 def test_wrong_results_with_a_hang_may_be_a_race() -> None:
     hang = replace(ONE, name="hang")
     wrong = replace(ONE, name="dirty_read")
@@ -105,7 +123,7 @@ def test_wrong_results_with_a_hang_may_be_a_race() -> None:
         ("ended by SIGABRT", "SIGABRT means that abort() was called"),
         (
             "ended by SIGABRT",
-            "SIGABRT inside of free or malloc means that the heap was damaged earlier",
+            "SIGABRT inside free or malloc means that the heap was damaged earlier",
         ),
         ("exit code 3", ""),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,9 @@ def test_the_tables_are_written_as_markdown(
         "| sample/large version 3",
     ]
     assert "\n- The score is the geometric mean of a library's speeds." in text
+    conditions = text.partition("**Conditions**")[2]
+    assert f"Keydrome: version {version('keydrome')}" in conditions
+    assert f"library a: sha256 {'0' * 64}\n" in conditions
     printed = capsys.readouterr().out
     for cell in rows[2].split("|")[1:-1]:
         assert cell.strip() in printed

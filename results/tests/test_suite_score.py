@@ -11,7 +11,7 @@ import pytest
 
 from results import suite_score
 from results.result_files import Instance
-from results.suite_score import InstanceSpeeds, MixedResultsError, combine
+from results.suite_score import Identity, InstanceSpeeds, MixedResultsError, combine
 
 CONDITIONS = (
     ("scale", "laptop"),
@@ -36,7 +36,7 @@ def result(
         conditions=conditions,
         speeds={name: tuple(values) for name, values in speeds.items()},
         left_out=left_out or {},
-        identities={name: identity + name for name in names},
+        identities={name: Identity(identity + name, None) for name in names},
     )
 
 

@@ -200,8 +200,10 @@ class HangWriter {
     const ProgramPosition& position = thread.position;
     if (position.finished) return "has finished the phase";
     if (dead_ && position.in_call && !position.rolling_back && !position.awaits_piece) {
-      return position.call + " (operation " + std::to_string(position.op) +
-             ") was running when the process ended" +
+      // A thread has position 0 from the start of the phase on, so it may not have begun this call.
+      const bool may_not_run = position.op == 0 && !crashed(thread);
+      return position.call + " (operation " + std::to_string(position.op) + ") was running" +
+             (may_not_run ? " or about to begin" : "") + " when the process ended" +
              (thread.before.empty() ? "" : "; the calls before it:");
     }
     const std::string where = "(operation " + std::to_string(position.op) + ")";
