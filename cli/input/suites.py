@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runner.manifest import Benchmark
     from runner.settings import Settings
 
-_FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
+_FIRST = ("differential", "unit", "phantom", "scenarios", "isolation")
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 
 
@@ -36,7 +36,11 @@ def chosen_suites(names: list[str], settings: Settings) -> list[Benchmark]:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Return the sort key of a suite. Short suites with simple findings come first."""
+    """Return the sort key of a suite.
+
+    The suite with one thread comes first, so that the sentence about a later crash can say whether one thread is enough
+    for a fault. Short suites with simple findings follow.
+    """
     return _FIRST.index(name) if name in _FIRST else len(_FIRST), name
 
 

@@ -282,7 +282,7 @@ def test_a_crash_shows_its_session_and_what_was_printed(settings: Settings) -> N
     lines = said(settings, tally)
     assert "the library printed: free(): invalid pointer" in lines
     text = " ".join(lines)
-    assert "SIGABRT inside of free or malloc means that the heap was damaged earlier" in text
+    assert "SIGABRT inside free or malloc means that the heap was damaged earlier" in text
     assert "-fsanitize=address" in text
     assert (
         "`keydrome debug ./mine-asan.so --benchmark sample --instance small --scale smoke "
