@@ -48,7 +48,9 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, tables, size, *_ = HEADER.unpack_from(data)
     if (magic, version, size) != (b"KDHIST\r\n", 3, len(data)):
-        raise ValueError(f"{path} is no complete history of version 3: record another run")
+        raise ValueError(
+            f"{path} is no complete history file of format version 3: record another run with this clone"
+        )
     if cut:
         raise ValueError(f"{path} lacks calls, because a log became full: record a shorter run")
     at, types, names, logs = HEADER.size, [], {}, []
@@ -158,7 +160,9 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
     types, logs, names = read_history(history)
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
-        raise ValueError(f"{order} is no serial order: write it with certify --order")
+        raise ValueError(
+            f"{order} contains no serial order: write this file with certify --order FILE"
+        )
     left, indexes, latest_begin = [committed(log) for log in logs], [Index() for _ in types], 0
     for thread, first in (map(int, line.split()) for line in lines):
         where = f"the transaction of thread {thread} that begins at event {first}"

@@ -127,7 +127,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
     if options.sessions > SESSIONS_MAX:
         raise UsageError(
             f"--sessions {options.sessions}: at most {SESSIONS_MAX} sessions are allowed: give a smaller number; if "
-            f"{SESSIONS_MAX} sessions cannot decide a pair, use a larger --scale or a quieter machine"
+            f"{SESSIONS_MAX} sessions cannot show which of two libraries is better, use a larger --scale or a "
+            "quieter machine"
         )
     check_streams(options)
     benchmark = chosen_benchmark(options, settings)
@@ -286,12 +287,16 @@ def _estimated(heartbeat: Heartbeat, forecaster: Forecaster) -> Heartbeat:
 
 def _line(progress: Progress) -> str:
     """Return the current block, for output that is not a terminal."""
-    return f"block {progress.session}/{progress.sessions}" if progress.session else "rehearsal"
+    return (
+        f"block {progress.session}/{progress.sessions}"
+        if progress.session
+        else "rehearsal (not counted)"
+    )
 
 
 def _label(progress: Progress) -> str:
     if progress.session == 0:
-        return f"rehearsal: {progress.role}"
+        return f"rehearsal (not counted): {progress.role}"
     return f"block {progress.session}/{progress.sessions}: {progress.role}"
 
 

@@ -265,8 +265,9 @@ def _introduction(name: str, request: Request, debugged: Debugged) -> list[str]:
         )
         if request.configuration is not None:
             lines.append(
-                "note: nor does it see the locks of the runtime, which protect a structure. So it also reports races "
-                "in the structure that do not exist (docs/how-to/debug-a-library.md)"
+                "note: the thread sanitizer also does not see the locks with which Keydrome's runtime protects a "
+                "structure. So it reports races in the structure that do not exist "
+                "(docs/how-to/debug-a-library.md)"
             )
     return lines
 

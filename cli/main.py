@@ -306,7 +306,8 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--audit",
         action="store_true",
-        help="play each session in both modes, timed and verified, and say whether the library may read its next calls",
+        help="play each session also in verified mode, in which the library cannot see its next calls; compare the "
+        "times to say whether the library may read these calls",
     )
     parser.set_defaults(run=commands.run_bench)
 
@@ -433,7 +434,12 @@ def _add_convert_ycsb(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bundle", metavar="BUNDLE", type=Path, help="a bundle that a site has made")
+    parser.add_argument(
+        "bundle",
+        metavar="BUNDLE",
+        type=Path,
+        help="a ZIP file with the request, seeds and results of a run, from the page of the run on a Keydrome site",
+    )
     parser.add_argument("library", metavar="LIB", help=f"the library of the run: {_LIBRARY_HELP}")
     parser.add_argument(
         "--key",

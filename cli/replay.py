@@ -141,19 +141,19 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
     each other only if the machines are of the same class and the intervals of the ratios do not overlap.
     """
     same_verdict = verdict is original.verdict
-    lines = [f"verdict: {_words(original.verdict)} in the bundle, {_words(verdict)} here"]
+    lines = [f"verdict: {_words(original.verdict)} in the bundle, {_words(verdict)} in the replay"]
     here = machine_facts()["class"]
     same_class = here == original.machine_class
     overlapping = _overlap(original, summary.interval)
     if original.ratio is not None and summary.ratio is not None:
         lines.append(
-            f"ratio to the control: {_ratio(original.ratio, original.low, original.high)} in the bundle, "
-            f"{_ratio(summary.ratio, *_bounds(summary.interval))} here"
+            f"ratio to the control library: {_ratio(original.ratio, original.low, original.high)} in the bundle, "
+            f"{_ratio(summary.ratio, *_bounds(summary.interval))} in the replay"
         )
         if not same_class:
             lines.append(
-                f"machine: {original.machine_class} in the bundle, {here} here: the ratios are not compared, because "
-                "ratios of different machine classes may differ"
+                f"machine: {original.machine_class} in the bundle, {here} in the replay: the ratios are not compared, "
+                "because ratios of different machine classes may differ"
             )
         elif overlapping is None:
             lines.append("too few sessions for intervals, so the ratios cannot be compared")

@@ -42,7 +42,7 @@ _FILES = {
     ".svg": "the same proof as a picture: open it in a browser",
     ".c": "a program that makes the same calls; its first lines say how to compile it",
     ".json": "the report of a session, with every finding",
-    ".history": "all calls of a round: build/release/bin/certify FILE judges these calls again",
+    ".history": "all calls of a recorded phase: build/release/bin/certify FILE judges these calls again",
 }
 
 
@@ -195,7 +195,7 @@ def _text(finding: Finding, witness: Witness, session: str, command: str) -> str
     if not witness.program:
         lines += [
             "Many threads made these calls at the same time, so there is no short list of calls, and a repetition",
-            f"can differ. All calls of the round are in {session}-*.history; if this file is missing,",
+            f"can differ. All calls of the phase are in {session}-*.history; if this file is missing,",
             "--all-histories keeps it.",
             "",
         ]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # How a reason begins if a library failed when its session was played again, and if the machine failed.
 AUDITED = "in a session that was played again for an audit: "
-NOT_AUDITED = "a session could not be played again for an audit"
+NOT_AUDITED = "a session could not be played again for an audit, which shows whether the library reads its next calls"
 # A session is audited only if its calls are expected to take at most this time in verified mode.
 SECONDS_MAX = 60.0
 # Upper estimates of the time of one call in verified mode: if each thread has two CPUs, and if threads share CPUs.

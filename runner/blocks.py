@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 # time that Keydrome's own code needs for the same calls. Callers must not give these names to their libraries.
 CONTROL, FLOOR = "(control)", "(null)"
 _COMPARED_MIN = 2
+_REHEARSAL = "the rehearsal (the first block, which does not count)"
 # The null library stores nothing, so it may fail its checks. Only its time is used.
 _FLOOR_VERDICTS = {Verdict.PASSED, Verdict.FAILED}
 
@@ -227,7 +228,7 @@ class _Runner:
         if report.verdict is not Verdict.PASSED or value is None:
             verdict = report.verdict.value.replace("_", " ")
             reason = report.reason or self._no_value()
-            when = f"block {number}" if number else "the rehearsal"
+            when = f"block {number}" if number else _REHEARSAL
             raise RefereeError(
                 f"{when}: the control library, timed for comparison, has the verdict {verdict}: {reason}; "
                 "run ./dev build and try again"
@@ -235,7 +236,7 @@ class _Runner:
         return value
 
     def _leave_out(self, name: str, report: Report, number: int) -> None:
-        when = f"in block {number}" if number else "in the rehearsal"
+        when = f"in block {number}" if number else f"in {_REHEARSAL}"
         verdict = report.verdict.value.replace("_", " ")
         text = f"{verdict} {when}" + (
             f": {report.reason}" if report.reason else f", but {self._no_value()}"

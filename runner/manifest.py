@@ -276,7 +276,8 @@ def _check_instances(benchmark: Benchmark, where: str) -> None:
                 )
             if scale not in benchmark.limits:
                 raise StrictError(
-                    f"{where}.limits: the scale {scale.value} is missing, which the instance {instance.name} has"
+                    f"{where}.limits: there are none for the scale {scale.value}, which the instance {instance.name} "
+                    "has: add them"
                 )
             for name, value in values.items():
                 parameter = benchmark.parameters[name]

@@ -265,7 +265,10 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _how_it_ended(status: int) -> str:
     if status < 0:
         return f"was killed by signal {-status} ({signal.strsignal(-status)})"
-    known = {2: "cannot use the plan", 3: "could not write the report"}
+    known = {
+        2: "cannot use the plan, the file that describes the session",
+        3: "could not write the report",
+    }
     return known.get(status, f"exited with status {status}")
 
 

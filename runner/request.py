@@ -123,13 +123,13 @@ def make_loadable(
     if facts.kind is LibraryKind.STRUCTURE:
         if configuration is None:
             raise RequestError(
-                "the file is a structure (contract B): it needs a configuration, for example --config NAME "
-                "(`keydrome list` prints the names)"
+                "the file is a structure (a data structure without transactions): it needs a configuration, for "
+                "example --config NAME (`keydrome list` prints the names)"
             )
         return Loadable(library=settings.runtime, structure=file, configuration=configuration)
     if configuration is not None:
         raise RequestError(
-            "the file is a library (it exports the ten calls), and configurations are for structures only: "
-            "leave the configuration out"
+            "the file is a library (it exports the calls of keydrome/index.h), and configurations are for structures "
+            "only: leave the configuration out"
         )
     return Loadable(library=file)

@@ -43,6 +43,7 @@ struct Close {
 using File = std::unique_ptr<std::FILE, Close>;
 
 constexpr const char* kWriteElsewhere = ": fix this problem, or write to another folder";
+constexpr const char* kCopyAgain = "; copy it again or record another run";
 
 std::string reason() { return std::strerror(errno); }
 
@@ -109,7 +110,9 @@ class HistoryReader {
 
   Result<History> read() {
     if (std::fread(&header_, sizeof header_, 1, file_) != 1)
-      return error("the history file is truncated; copy it again or record another run");
+      return error(
+          "the file is too short for a history, or cannot be read; copy it again or record "
+          "another run");
     if (std::string_view(header_.magic, sizeof header_.magic) != kMagic) {
       return error("this is not a history file; `keydrome bench --history DIR` writes such files");
     }
@@ -119,7 +122,7 @@ class HistoryReader {
                    std::to_string(kVersion));
     }
     if (std::fseek(file_, 0, SEEK_END) != 0)
-      return error("the history file cannot be read: " + reason());
+      return error("the history file cannot be read: " + reason() + kCopyAgain);
     if (static_cast<uint64_t>(std::ftell(file_)) != header_.file_bytes) {
       return error("the history file has " + std::to_string(std::ftell(file_)) +
                    " bytes, but its header states " + std::to_string(header_.file_bytes) +
@@ -145,7 +148,7 @@ class HistoryReader {
           "it again or record another run");
     std::string tables(size, '\0');
     if (std::fseek(file_, 0, SEEK_SET) != 0)
-      return error("the history file cannot be read: " + reason());
+      return error("the history file cannot be read: " + reason() + kCopyAgain);
     if (std::fread(tables.data(), size, 1, file_) != 1)
       return error("the history file is truncated; copy it again or record another run");
     uint64_t checksum = 0;

@@ -139,8 +139,8 @@ def _more_races(tally: Tally) -> Iterator[str]:
     if tally.facts.kind is LibraryKind.STRUCTURE:
         # ThreadSanitizer does not see the locks of the runtime, so its reports about a structure mislead.
         yield (
-            "race: a data race need not cause wrong results. If the structure claims to be thread-safe, test it with "
-            "structure_contract_test, too (docs/reference/structure-api.md)"
+            "race: a data race need not cause wrong results. If the structure claims to be thread-safe, also test it "
+            f"with `{contract_test(tally.library)}` (docs/reference/structure-api.md)"
         )
     elif tally.facts.kind is LibraryKind.INDEX and not tally.is_ours:
         found = find_race(tally.library, _RACY, cpp=tally.cpp)

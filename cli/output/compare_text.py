@@ -254,13 +254,13 @@ def _undecided(compared: Compared, found: tuple[Pair, ...]) -> Iterator[str]:
     if None in totals and valid < RANKED_SESSIONS_MIN:
         # One outlier among so few sessions can make the estimate arbitrarily large.
         yield (
-            f"{valid} sessions scatter too much to estimate how many would decide a pair: run again with "
-            f"--sessions {RANKED_SESSIONS_MIN} or more"
+            f"{valid} sessions scatter too much to estimate how many would show which of two libraries is better: run "
+            f"again with --sessions {RANKED_SESSIONS_MIN} or more"
         )
     elif None in totals:
         yield (
-            f"A pair needs more than the {SESSIONS_MAX} sessions that --sessions allows: use a larger --scale, or a "
-            "quieter machine"
+            f"Even the {SESSIONS_MAX} sessions that --sessions allows probably leave a pair of libraries undecided: "
+            "use a larger --scale, or a quieter machine"
         )
     if any(pair.relation is Relation.UNDECIDED for pair in still_open):
         yield from _equality(compared)

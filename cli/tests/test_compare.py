@@ -188,7 +188,9 @@ def test_few_blocks_decide_nothing_and_say_how_many_would(
     text = " ".join(shown(example(4)).split())
     capsys.readouterr()
     assert "undecided (to decide: unknown) │" in text
-    assert "4 sessions scatter too much to estimate how many would decide a pair" in text
+    assert (
+        "4 sessions scatter too much to estimate how many would show which of two libraries" in text
+    )
     assert "2 libraries need at least 6 sessions (--sessions 6)" in text
     assert "1-2" in text
 
@@ -199,7 +201,10 @@ def test_no_estimate_is_larger_than_what_the_option_allows() -> None:
         one.values["b:rw"] = one.values["a"] * (1.0609 if number % 2 else 1.0)
     text = " ".join(shown(value).split())
     assert "over 100" in text
-    assert "A pair needs more than the 100 sessions that --sessions allows" in text
+    assert (
+        "Even the 100 sessions that --sessions allows probably leave a pair of libraries undecided"
+        in text
+    )
     assert "1,000" not in text
     counted = len(value.counted)
     pair = replace(value.comparison.pairs[0], more_sessions=100 - counted)  # type: ignore[union-attr]

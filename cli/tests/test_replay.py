@@ -73,7 +73,7 @@ def summary(low: float, ratio: float, high: float) -> Summary:
             False,
             "because the intervals of the two ratios do not overlap",
         ),
-        ({}, Verdict.FAILED, (0.4, 0.5, 0.6), False, "verdict: passed in the bundle, failed here"),
+        ({}, Verdict.FAILED, (0.4, 0.5, 0.6), False, "passed in the bundle, failed in the replay"),
         ({}, Verdict.FAILED, (0.1, 0.2, 0.39), False, "not confirm the run, because the verdicts"),
         (
             {"machine__class": "another, 64 CPUs, 512 GiB"},

@@ -42,7 +42,7 @@ def _inspect(size: int, allowed: list[str], folders: list[str]) -> str:
         "too_many_names",
         f"the names that the library imports and exports take {len(answer):,} bytes, but at most "
         f"{ANSWER_BYTES_MAX:,} are allowed",
-        "export only the ten calls, for example with -fvisibility=hidden",
+        "export only the ten calls of keydrome/index.h, for example with -fvisibility=hidden",
     )
 
 

@@ -237,14 +237,15 @@ def _check_needed(needed: list[str], allowed: Collection[str]) -> Iterator[dict[
     if sanitizers:
         yield _refusal(
             "needed_library",
-            f"the library needs {', '.join(sanitizers)}, the runtime of a sanitizer, which the jail does not provide",
+            f"the library needs {', '.join(sanitizers)}, the runtime of a sanitizer, which the jail (sandbox) does not "
+            "provide",
             "build the library without -fsanitize; `keydrome debug` plays a session with the sanitizer on your own "
             "machine",
         )
     elif odd:
         yield _refusal(
             "needed_library",
-            f"the library links against {', '.join(map(repr, odd))}, which the jail does not provide",
+            f"the library links against {', '.join(map(repr, odd))}, which the jail (sandbox) does not provide",
             f"the jail provides only {', '.join(sorted(allowed))}; link all other libraries statically",
         )
 
@@ -260,7 +261,7 @@ def _check_versions(
             yield _refusal(
                 "missing_library",
                 problem,
-                f"ask an organiser to install {library}, or link it statically",
+                f"install {library} (on a site: ask an organiser to install it), or link it statically",
             )
             continue
         if not wanted:
@@ -302,7 +303,7 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
     else:
         remedy = (
             "define and export all ten calls (no static, no -fvisibility=hidden, no version script that hides them); "
-            f"a structure (contract B) exports {STRUCTURE_SYMBOL} instead"
+            f"a structure, a data structure without transactions, exports {STRUCTURE_SYMBOL} instead"
         )
     yield _refusal("missing_symbol", problem, remedy)
 

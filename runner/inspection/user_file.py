@@ -95,7 +95,10 @@ def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
             [settings.referee, command, absolute], capture_output=True, text=True, check=False
         )
     except (OSError, ValueError) as error:
-        raise RequestError(f"--{command} {path}: {error}: give another file") from error
+        raise RequestError(
+            f"--{command} {path}: Keydrome's referee could not check the file ({error}): run again with more free "
+            "memory; if this happens again, run ./dev build, or give another file"
+        ) from error
     if ended.returncode == _REFUSED:
         raise RequestError(f"--{command} {printable(ended.stderr.strip().removeprefix(_PREFIX))}")
     try:

@@ -185,8 +185,8 @@ def test_the_rehearsal_finds_libraries_that_fail(track: Track) -> None:
     track.answer("c", None)
     result = track.run("ac", 3)
     assert result.excluded == {
-        "c": "passed in the rehearsal, but total_ms in the report of this library is 0 or missing, so no ratio can be "
-        "computed; `keydrome bench` shows all metrics of the library"
+        "c": "passed in the rehearsal (the first block, which does not count), but total_ms in the report of this "
+        "library is 0 or missing, so no ratio can be computed; `keydrome bench` shows all metrics of the library"
     }
     assert result.blocks == []
     assert result.values() == {}
@@ -195,7 +195,9 @@ def test_the_rehearsal_finds_libraries_that_fail(track: Track) -> None:
 def test_without_the_null_library_only_the_floor_is_missing(track: Track) -> None:
     track.answer("null", 1.0, "unsupported")
     result = track.run("ab", 2)
-    assert result.floor == "unsupported in the rehearsal: why"
+    assert (
+        result.floor == "unsupported in the rehearsal (the first block, which does not count): why"
+    )
     assert result.values() == {"a": [5.0] * 2, "b": [6.0] * 2}
     assert FLOOR not in result.blocks[0].order
 

@@ -218,7 +218,7 @@ def test_a_sanitizer_is_refused_with_another_way(
 ) -> None:
     library = compiled(GOOD, f"-fsanitize={sanitizer}")
     text = refusal(inspect_library(library, settings), "needed_library")
-    assert "the runtime of a sanitizer, which the jail does not provide" in text
+    assert "the runtime of a sanitizer, which the jail (sandbox) does not provide" in text
     assert "build the library without -fsanitize; `keydrome debug`" in text
 
 

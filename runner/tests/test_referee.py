@@ -150,7 +150,10 @@ def test_a_report_and_progress_come_through(
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("echo 'no such instance' >&2; exit 2", "cannot use the plan: no such instance"),
+        (
+            "echo 'no such instance' >&2; exit 2",
+            "cannot use the plan, the file that describes the session: no such instance",
+        ),
         ("exit 3", "could not write the report: it printed no reason"),
         ("kill -SEGV $$", "was killed by signal 11"),
         ("true", "wrote no usable report"),

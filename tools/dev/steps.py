@@ -75,7 +75,9 @@ def run(
                 check=False,
             )
         except FileNotFoundError as error:
-            raise StepError(f"{command[0]} is not installed; what to do: {hint}") from error
+            raise StepError(
+                f"{command[0]} is not installed: install it, or run ./dev build, which installs Keydrome's packages"
+            ) from error
     if done.returncode != 0:
         tail = path.read_text(errors="replace").splitlines()[-TAIL_LINES:]
         raise StepError(

@@ -61,7 +61,8 @@ def _jail_check() -> None:
     print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
     if done.returncode != 0:
         raise StepError(
-            f"`jail --check` found that the jail cannot work on this machine: {done.stderr.strip()}"
+            f"`jail --check` found that the jail, the sandbox of the libraries, cannot work on this machine: "
+            f"{done.stderr.strip()}"
         )
 
 

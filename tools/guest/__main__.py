@@ -214,7 +214,11 @@ def page(results: dict[str, Result]) -> str:
 def main() -> int:
     """Run the tests on all machines, or on one; return 0 if all of them passed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--machine", choices=[m.name for m in MACHINES], help="only this machine")
+    parser.add_argument(
+        "--machine",
+        choices=[m.name for m in MACHINES],
+        help="run the tests only in this virtual machine; default: in all",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     guest = Guest(kernel(), FOLDER / "archive")

@@ -133,7 +133,12 @@ def main() -> int:
         default="hits",
         help="which attacks to measure; default: hits",
     )
-    parser.add_argument("--rounds", type=int, default=11, help="number of rounds; default: 11")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=11,
+        help="how often each library plays; default: 11",
+    )
     parser.add_argument(
         "-p",
         dest="sizes",

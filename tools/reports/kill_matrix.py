@@ -110,7 +110,10 @@ def main() -> int:
         "--seeds", type=int, default=1, help="number of seeds for each suite and mutant; default: 1"
     )
     parser.add_argument(
-        "--gate-seeds", type=int, default=0, help="number of seeds for the gate; default: 0"
+        "--gate-seeds",
+        type=int,
+        default=0,
+        help="number of seeds for the gate, which is all correctness suites one after the other; default: 0",
     )
     parser.add_argument(
         "--scale",

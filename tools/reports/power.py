@@ -80,15 +80,19 @@ def main() -> int:
         "--windows",
         type=int,
         default=STEP_WINDOWS,
-        help=f"number of time windows that compare libraries slowed on purpose; default: {STEP_WINDOWS}",
+        help=f"number of comparisons of libraries that are slowed on purpose; default: {STEP_WINDOWS}",
     )
     parser.add_argument(
         "--rounds",
         type=int,
         default=BOARD_ROUNDS,
-        help=f"number of windows on each board's instance; default: {BOARD_ROUNDS}",
+        help=f"number of comparisons on the instance of each board; default: {BOARD_ROUNDS}",
     )
-    parser.add_argument("--scale", default="laptop", help="scale of all windows; default: laptop")
+    parser.add_argument(
+        "--scale",
+        default="laptop",
+        help="size of the sessions: smoke, laptop or paper; default: laptop",
+    )
     parser.add_argument(
         "--state",
         type=output_path,
@@ -105,7 +109,7 @@ def main() -> int:
         if len(windows) >= wanted[:number].count(name):
             continue
         sys.stdout.write(
-            f"window {number} of {len(wanted)}: {'slowed libraries' if name == STEPS else name}\n"
+            f"comparison {number} of {len(wanted)}: {'slowed libraries' if name == STEPS else name}\n"
         )
         sys.stdout.flush()
         windows.append(measure(name, options.scale))

@@ -65,8 +65,8 @@ def test_failure_shows_output_and_hint(tmp_path: Path) -> None:
     assert "turn it off" in text
 
 
-def test_missing_program_shows_hint(tmp_path: Path) -> None:
-    with pytest.raises(steps.StepError, match=r"is not installed; what to do: get it"):
+def test_missing_program_shows_how_to_install_it(tmp_path: Path) -> None:
+    with pytest.raises(steps.StepError, match=r"no-such-program-here is not installed: install it"):
         steps.run(["no-such-program-here"], log="x", hint="get it", cwd=tmp_path)
 
 

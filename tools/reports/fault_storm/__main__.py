@@ -83,7 +83,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--slot",
         type=int,
-        help="slot of the first worker; the other workers use the next slots; default: free slots",
+        help="jail slot (a number that gives a sandbox its own user) of the first worker; the other workers use the "
+        "next slots; default: free slots",
     )
     parser.add_argument(
         "--every", type=float, default=3.0, help="mean seconds between two kills; default: 3"
@@ -101,8 +102,8 @@ def _options() -> argparse.Namespace:
         options.slot = slots_for_tests()[0]
         if options.workers > TEST_SLOTS:
             parser.error(
-                f"--workers {options.workers} is too large: tests have only {TEST_SLOTS} slots, one for each worker; "
-                "use fewer workers, or give the first slot with --slot N"
+                f"--workers {options.workers} is too large: each worker needs a jail slot of its own, and tests have "
+                f"only {TEST_SLOTS}; use fewer workers, or give the first slot with --slot N"
             )
     return options
 

@@ -59,7 +59,10 @@ def _runs(hits: list[Hit]) -> list[str]:
         if run.state != State.DONE:
             found.append(f"run {run.pk} is {run.state} instead of done")
         elif run.verdict == KILLED_PLAYER and run.pk not in players | forgiven:
-            found.append(f"run {run.pk} crashed, but its player was not killed: {run.reason}")
+            found.append(
+                f"run {run.pk} crashed, but its player, the process that calls the library, was not killed: "
+                f"{run.reason}"
+            )
         elif run.verdict not in {"passed", "infrastructure", KILLED_PLAYER}:
             found.append(
                 f"run {run.pk} has verdict {run.verdict}, but its library is correct: {run.reason}"
@@ -70,7 +73,8 @@ def _runs(hits: list[Hit]) -> list[str]:
             )
         elif run.attempt > 1 + lost[run.pk] and not _whole_site_was_hit(hits):
             found.append(
-                f"run {run.pk} had {run.attempt} attempts, but the number of killed attempts is {lost[run.pk]}"
+                f"run {run.pk} had {run.attempt} attempts, but at most {1 + lost[run.pk]} are allowed: one, and "
+                "another one for each attempt that was killed"
             )
         elif run.verdict == "passed" and run.pk not in details:
             found.append(f"run {run.pk} has a verdict but no stored result")
