@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cli.check_tally import LEAK
 from cli.output.build_text import contract_test, sanitizer_session
-from cli.output.check_proof import is_explained
+from cli.output.check_proof import is_explained, smallest_proof
 from cli.output.crash_text import (
     CRASHED,
     calls_inside,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cli.witness_folder import WitnessFolder
 
 _GUIDE = "docs/how-to/read-a-witness.md"
+_DAMAGED = ("corrupt_key", "corrupt_payload")  # findings about data that no call inserted
 # Nothing but the library orders the threads of these benchmarks. Those of the first make all calls, but open and close
 # few indexes; those of the second do this often.
 _RACY = "--benchmark isolation"
@@ -92,7 +93,7 @@ def _crash_notes(tally: Tally) -> Iterator[str]:
     session = tally.replays.ended
     # ThreadSanitizer does not see the locks of the runtime, so its reports about a structure mislead.
     may_race = tally.alone_passed is not False and not is_structure
-    crash = next((one for one in tally.findings.values() if crashes(one)), None)
+    crash = smallest_proof(one for one in tally.findings.values() if crashes(one))
     if crash is not None and calls_inside(crash):
         sentences = meaning(
             crash, tally.library, alone_passed=tally.alone_passed, is_structure=is_structure
@@ -112,6 +113,12 @@ def _crash_notes(tally: Tally) -> Iterator[str]:
         yield (
             "race: the library hangs or crashes, and also gives wrong results. A data race can cause both: "
             f"{find_race(tally.library, session, cpp=tally.cpp)}"
+        )
+    elif any(_has(tally, name) for name in _DAMAGED) and tally.alone_passed and may_race:
+        yield (
+            "race: the library returned data that no call inserted. With one thread (suite differential) it passed, "
+            "so two threads probably use the same memory without a lock: "
+            f"{find_race(tally.library, _RACY, cpp=tally.cpp)}"
         )
 
 

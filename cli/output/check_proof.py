@@ -42,7 +42,9 @@ def proof_lines(finding: Finding) -> list[str]:
     """Return the text of a finding as lines: its detail, or if this contains no calls, the calls of its witness."""
     lines = finding.detail.splitlines()
     if not _has_calls(lines) and finding.witness is not None and finding.witness.transactions:
-        lines = [*lines[:1], *witness_text(finding.witness).splitlines()]
+        calls = witness_text(finding.witness).splitlines()
+        # The summary of a witness may repeat the finding.
+        lines = calls if lines and lines[0] in calls[0] else [*lines[:1], *calls]
     return [printable(line) for line in lines]
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from cli import check
 from cli.check_tally import LEAK, Tally
 from cli.output.check_notes import notes
@@ -25,8 +27,6 @@ from runner.tests.samples import make_witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pytest
 
     from cli.witness_folder import WitnessFolder
     from runner.execute import Inspected
@@ -290,6 +290,21 @@ def test_a_crash_shows_its_session_and_what_was_printed(settings: Settings) -> N
     ) in text
     # A crash without a witness has no calls to read.
     assert "read-a-witness" not in text
+
+
+@pytest.mark.parametrize("alone", [True, False, None])
+def test_data_that_no_call_inserted_looks_like_a_race_if_one_thread_passed(
+    settings: Settings, alone: bool | None
+) -> None:
+    suites = set() if alone is None else {"differential"}
+    failed = {"differential"} if alone is False else {"isolation"}
+    tally = Tally("./mine.so", verdict=Verdict.FAILED, suites=suites, failed_suites=failed)
+    tally.facts = FACTS
+    torn = Finding("isolation", "corrupt_payload", Severity.REQUIRED, "a payload", make_witness())
+    tally.findings[("isolation", "corrupt_payload")] = torn
+    text = " ".join(said(settings, tally))
+    assert ("race: the library returned data that no call inserted" in text) == bool(alone)
+    assert ("-fsanitize=thread" in text) == bool(alone)
 
 
 def test_a_crash_says_how_to_play_it_again(
