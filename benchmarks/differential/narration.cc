@@ -127,7 +127,7 @@ std::vector<std::string> Narrator::lines(uint32_t last) const {
     uint32_t end = first + 1;
     while (end < last && alike(first, end)) ++end;
     if (end - first >= kRunMin) {
-      lines.push_back(std::to_string(end - first) + " times, from " + call(first) + " to " +
+      lines.push_back(std::to_string(end - first) + " similar calls, from " + call(first) + " to " +
                       call(end - 1));
     } else {
       for (uint32_t i = first; i < end; ++i) lines.push_back(call(i));

@@ -163,9 +163,9 @@ class Checker {
     for (std::size_t number = 0; number < graph_.lists.size(); ++number) list(number);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (graph_.nodes[id] == books_.nodes[id]) continue;
-      find("node_count", "node " + std::to_string(id) + " has " +
-                             count_text(graph_.nodes[id], "record") + ", but must have " +
-                             std::to_string(books_.nodes[id]));
+      find("node_count",
+           "node " + std::to_string(id) + " has " + count_text(graph_.nodes[id], "record") +
+               " in the table nodes, but must have " + std::to_string(books_.nodes[id]));
     }
     agreement();
     if (!books_.exact) return;
@@ -189,10 +189,11 @@ class Checker {
   void list(std::size_t number) {
     const Graph::List& list = graph_.lists[number];
     if (list.count != list.links || list.count_rows > 1) {
-      find("link_count", name(number) + " has " + count_text(list.links, "link") +
-                             ", and one record in counts must give this number, but counts has " +
-                             count_text(list.count_rows, "record") + " with the sum " +
-                             std::to_string(list.count) + " for this list");
+      find("link_count",
+           name(number) + " has " + count_text(list.links, "link") +
+               ". One record of the table counts must give this number, but counts has " +
+               count_text(list.count_rows, "record") + " with the sum " +
+               std::to_string(list.count) + " for this list");
     }
     const ListHistory past = history(number);
     const int64_t wanted = past.loaded + past.added - past.hidden;
@@ -226,7 +227,8 @@ class Checker {
     if (seen.links >= low && seen.links <= high) return;
     find("impossible_list", "a transaction read " + count_text(seen.links, "link") + " of " +
                                 name(seen.list) + ", but must read from " + std::to_string(low) +
-                                " to " + std::to_string(high));
+                                " to " + std::to_string(high) +
+                                " according to the loaded links and the committed transactions");
   }
 
   const script::Pools& pools_;

@@ -254,8 +254,9 @@ class OpenLoop : public workload::Workload {
     const uint64_t capacity = parameters.u64("capacity_per_s");
     if (capacity > 0 && capacity < kCapacityMin) {
       return Error{"capacity_per_s is " + std::to_string(capacity) +
-                   ", but seven different rates need at least " + std::to_string(kCapacityMin) +
-                   ": raise capacity_per_s, or set it to 0 to search for the rate"};
+                   ", but seven different rates from 20 to 100 % of it need at least " +
+                   std::to_string(kCapacityMin) +
+                   ": raise capacity_per_s, or set it to 0, so that a bisection chooses the rates"};
     }
     const uint64_t length_ns = schedule_ns(arrivals_, next_rate(parameters, {}));
     script::Script script = Generator(strings_, parameters, length_ns, seed, policy).write();

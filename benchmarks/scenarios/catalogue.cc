@@ -52,7 +52,7 @@ Result<void> read_severity(const Json& json, Scenario& out) {
   if (severity == nullptr) return {};
   if (!severity->is_string() || severity->as_string() != "advisory") {
     return wrong_type("severity", *severity,
-                      "\"advisory\"; leave the member out if the scenario is required");
+                      "\"advisory\"; leave the member out if a violation must fail the library");
   }
   out.severity = Severity::kAdvisory;
   return {};
@@ -171,7 +171,7 @@ Result<void> check_steps(const Scenario& scenario) {
     seen.at(step.session) = true;
     if (!step.answers.empty() && scenario.sessions > 1) {
       return Error{
-          "steps: a scenario with several sessions cannot list results (=...): remove them"};
+          "steps: a scenario with several sessions cannot list results (such as =OK): remove them"};
     }
     const bool labelled = scenario.literal_keys.empty() ||
                           (step.key >= 0 && std::cmp_less(step.key, scenario.literal_keys.size()));
@@ -193,7 +193,8 @@ Result<void> check_whole(const Scenario& scenario) {
   if (scenario.bare && (scenario.sessions != 1 || scenario.indexes > 1)) {
     return Error{"\"bare\": true requires one session and one index, but the scenario has " +
                  (scenario.sessions != 1 ? count_text(scenario.sessions, "session")
-                                         : std::to_string(scenario.indexes) + " indexes")};
+                                         : std::to_string(scenario.indexes) + " indexes") +
+                 ": remove the others, or remove \"bare\""};
   }
   if (scenario.garbage && !scenario.bare)
     return Error{
@@ -232,7 +233,9 @@ Result<Scenario> parse_scenario(const Json& json) {
   Scenario scenario;
   for (const auto& [name, value] : json.as_object()) {
     if (std::ranges::find(kMembers, name) == kMembers.end())
-      return Error{"the member \"" + name + "\" is unknown; remove it, or correct its name"};
+      return Error{"the member \"" + name +
+                   "\" is unknown; remove it, or correct its name "
+                   "(benchmarks/scenarios/README.md)"};
   }
   for (const auto& [name, flag] : {std::pair<std::string_view, bool*>{"filler", &scenario.filler},
                                    {"oracle", &scenario.oracle},
@@ -277,7 +280,7 @@ Result<std::vector<Scenario>> load_catalogue(std::span<const std::string_view> f
   std::vector<Scenario> all;
   for (const std::string_view file : files) {
     Result<std::vector<Scenario>> scenarios = parse_scenarios(file);
-    if (!scenarios) return scenarios.error();
+    if (!scenarios) return Error{"benchmarks/scenarios/data: " + scenarios.error().message};
     std::ranges::move(*scenarios, std::back_inserter(all));
   }
   // Sorts by number, then by letter: S9 precedes S18, and S72 precedes S72b.

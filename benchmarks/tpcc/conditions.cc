@@ -254,13 +254,13 @@ class MoneyChecker {
     }
     for (const WarehouseRow& row : state_.warehouses) {
       const std::string in = " (warehouse " + std::to_string(row.w) + ")";
-      out_.expect_equal("condition_1", row.ytd, "W_YTD", at(districts, row.w), "the sum of D_YTD",
-                        in);
-      out_.expect_equal("condition_8", row.ytd, "W_YTD", at(to_warehouse, row.w),
+      out_.expect_equal("condition_1", row.ytd, "W_YTD (in cents)", at(districts, row.w),
+                        "the sum of D_YTD", in);
+      out_.expect_equal("condition_8", row.ytd, "W_YTD (in cents)", at(to_warehouse, row.w),
                         "the sum of H_AMOUNT", in);
     }
     for (const DistrictRow& row : state_.districts) {
-      out_.expect_equal("condition_9", row.ytd, "D_YTD", at(to_district, row.district),
+      out_.expect_equal("condition_9", row.ytd, "D_YTD (in cents)", at(to_district, row.district),
                         "the sum of H_AMOUNT", " (" + district_text(row.district) + ")");
     }
   }
@@ -281,10 +281,12 @@ class MoneyChecker {
       const int64_t id = customer_id(row.district, row.c);
       const std::string in =
           " (customer " + std::to_string(row.c) + " of " + district_text(row.district) + ")";
-      out_.expect_equal("condition_10", row.balance, "C_BALANCE", at(delivered, id) - at(paid, id),
+      out_.expect_equal("condition_10", row.balance, "C_BALANCE (in cents)",
+                        at(delivered, id) - at(paid, id),
                         "the sum of delivered amounts minus payments", in);
-      out_.expect_equal("condition_12", row.balance + row.ytd_payment, "C_BALANCE + C_YTD_PAYMENT",
-                        at(delivered, id), "the sum of delivered amounts", in);
+      out_.expect_equal("condition_12", row.balance + row.ytd_payment,
+                        "C_BALANCE + C_YTD_PAYMENT (in cents)", at(delivered, id),
+                        "the sum of delivered amounts", in);
     }
   }
 

@@ -47,7 +47,8 @@ class Checker {
 
   void expect(const char* name, int64_t found, int64_t wanted, const std::string& what) {
     if (found == wanted) return;
-    report(name, what + " is " + std::to_string(found) + ", but must be " + std::to_string(wanted));
+    report(name, what + " is " + std::to_string(found) + ", but must be " + std::to_string(wanted) +
+                     " according to the other rows and the committed transactions");
   }
 
   template <typename Found, typename Wanted>
@@ -90,12 +91,14 @@ class Checker {
       const auto customer = found_.customers.find(order.customer);
       const int64_t percent =
           customer == found_.customers.end() ? 100 : 100 - customer->second.discount;
-      expect("order_total", order.total, sums[key] * percent / 100, "the total" + which);
+      expect("order_total", order.total, sums[key] * percent / 100, "the total (in cents)" + which);
       const auto wanted = wanted_.orders.find(key);
       if (wanted == wanted_.orders.end()) continue;
-      expect("order_lines", order.number, wanted->second.number, "the stored number" + which);
+      expect("order_lines", order.number, wanted->second.number,
+             "the order number stored in the row" + which);
       expect("order_lines", order.customer, wanted->second.customer, "the customer" + which);
-      expect("order_lines", order.lines, wanted->second.lines, "the stored line count" + which);
+      expect("order_lines", order.lines, wanted->second.lines,
+             "the number of lines stored in the row" + which);
     }
   }
 
@@ -118,10 +121,10 @@ class Checker {
       const bool fits = line.quantity > 0 && line.amount % line.quantity == 0 &&
                         had_price(line.item, line.amount / line.quantity);
       if (!fits) {
-        report("line_amount", "the amount" + which + " is " + std::to_string(line.amount) +
-                                  ", but must be the quantity " + std::to_string(line.quantity) +
-                                  " times a price that item " + std::to_string(line.item) +
-                                  " has had");
+        report("line_amount", "the amount (in cents)" + which + " is " +
+                                  std::to_string(line.amount) + ", but must be the quantity " +
+                                  std::to_string(line.quantity) + " times a price that item " +
+                                  std::to_string(line.item) + " has had");
       }
     }
   }
@@ -141,13 +144,15 @@ class Checker {
                                                           : given->second.contains(item.price);
       if (!right) {
         report("item_price",
-               "the price" + which + " is " + std::to_string(item.price) + ", but must be " +
+               "the price (in cents)" + which + " is " + std::to_string(item.price) +
+                   ", but must be " +
                    (given == books_.new_prices.end()
                         ? "the loaded price, " + std::to_string(wanted->second.price) +
                               ", because no committed transaction changed it"
                         : "a price that a committed transaction set: " + list_of(given->second)));
       }
-      expect("index_agreement", item.date, wanted->second.date, "the date" + which);
+      expect("index_agreement", item.date, wanted->second.date,
+             "the publication date (a number of days)" + which);
     }
   }
 

@@ -143,7 +143,8 @@ void UnitScript::payloads_and_duplicates(script::ThreadBuilder& out) {
           {one_of(a, {a1_, a2_})});
   out.next(kFirst, 3, format::kEvidenceAll);
   require(out, "read_payloads",
-          "getNext must return the other payload, then the next key, then DB_END",
+          "after a get of a key with two payloads, getNext must return the other payload, then the "
+          "next key, then DB_END",
           {one_of(a, {a1_, a2_}), one_of(c, {c1_}), only(DB_END)});
   out.commit();
 }
@@ -164,7 +165,8 @@ void UnitScript::deletes(script::ThreadBuilder& out) {
   require(out, "delete_pair_twice", "a second delete of the same pair must fail",
           {either(only(ENTRY_DNE), only(KEY_NOTFOUND))});
   out.get(kFirst, b, format::kEvidence);
-  require(out, "other_payload_stays", "the other payload of the key must remain",
+  require(out, "other_payload_stays",
+          "after the delete of one of a key's two payloads, get must return the other payload",
           {one_of(b, {b2})});
   out.next(kFirst, 1, format::kEvidence);
   require(out, "other_payload_stays", "getNext must not return the deleted payload",
@@ -288,10 +290,10 @@ void UnitScript::aborts(script::ThreadBuilder& out) {
   require(out, "abort_undoes_delete", "an aborted delete must leave the record",
           {one_of(c, {c1_}), only(DB_END)});
   out.get(kFirst, a, format::kEvidence);
-  require(out, "abort_undoes_delete", "an aborted delete must leave both payloads",
+  require(out, "abort_undoes_delete", "an aborted delete of a key must leave both its payloads",
           {one_of(a, {a1_, a2_})});
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "abort_undoes_delete", "an aborted delete must leave both payloads",
+  require(out, "abort_undoes_delete", "an aborted delete of a key must leave both its payloads",
           {one_of(a, {a1_, a2_})});
   out.commit();
 }
@@ -314,7 +316,7 @@ void UnitScript::auto_commits(script::ThreadBuilder& out) {
   require(out, "auto_commit_get", "a get outside a transaction must not find an aborted insert",
           {only(KEY_NOTFOUND)});
   out.insert(kFirst, b, b1, format::kEvidence);
-  require(out, "auto_commit_insert", "an insert outside a transaction must be committed at once",
+  require(out, "auto_commit_insert", "an insert of a new pair outside a transaction must succeed",
           {only(SUCCESS)});
   out.insert(kFirst, b, b1, format::kEvidence);
   require(out, "auto_commit_insert", "an existing pair must not be inserted again",
@@ -327,8 +329,8 @@ void UnitScript::auto_commits(script::ThreadBuilder& out) {
           "getNext outside a transaction must always return the first record",
           {one_of(a, {a1_, a2_}), one_of(a, {a1_, a2_})});
   out.delete_key(kFirst, b, format::kEvidence);
-  require(out, "auto_commit_delete", "a delete outside a transaction must be committed at once",
-          {only(SUCCESS)});
+  require(out, "auto_commit_delete",
+          "a delete of an existing key outside a transaction must succeed", {only(SUCCESS)});
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, b, format::kEvidence);
   require(out, "auto_commit_delete", "a deleted key must not be found", {only(KEY_NOTFOUND)});
@@ -352,8 +354,10 @@ void UnitScript::handles_in_transactions(script::ThreadBuilder& out) {
   out.commit();
   out.begin(format::Kind::kScript, check_);
   out.get(kFirst, b, format::kEvidence);
-  require(out, "close_in_transaction",
-          "records written through a handle that was closed must be committed", {one_of(b, {b1})});
+  require(
+      out, "close_in_transaction",
+      "commit must keep the records that a transaction wrote through a handle before closing it",
+      {one_of(b, {b1})});
   out.open(kThird, primary_);
   out.next(kThird, 1, format::kEvidence);
   advise(out, "reopen_resets_cursor", "getNext on a new handle should begin with the first record",

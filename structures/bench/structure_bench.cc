@@ -50,11 +50,12 @@ struct Options {
   std::exit(2);
 }
 
-uint64_t number_of(std::string_view text) {
+uint64_t number_of(std::string_view option, std::string_view text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
-    stop("\"" + std::string(text) + "\" is not a positive number: give a number such as 100000");
+    stop(std::string(option) + ": \"" + std::string(text) +
+         "\" is not a positive number: give a number such as 100000");
   }
   return number;
 }
@@ -86,13 +87,13 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     }
   } else if (name == "--counts") {
     options.counts.clear();
-    for (const std::string_view one : split(value)) options.counts.push_back(number_of(one));
+    for (const std::string_view one : split(value)) options.counts.push_back(number_of(name, one));
   } else if (name == "--rounds") {
-    options.plan.rounds = static_cast<uint32_t>(number_of(value));
+    options.plan.rounds = static_cast<uint32_t>(number_of(name, value));
   } else if (name == "--operations") {
-    options.plan.operations = number_of(value);
+    options.plan.operations = number_of(name, value);
   } else if (name == "--threads") {
-    options.plan.threads = static_cast<uint32_t>(number_of(value));
+    options.plan.threads = static_cast<uint32_t>(number_of(name, value));
   } else {
     options.json_file = value;
   }

@@ -56,8 +56,9 @@ std::string shown(const KeyRanks& ranks, KeyType type, const script::Evidence& e
   std::string text = code_text(evidence.code);
   if (evidence.code != SUCCESS || (evidence.key.empty() && evidence.payload.empty())) return text;
   const std::optional<uint32_t> rank = ranks.find(type, evidence.key);
-  return text + " with key " + (rank ? ranks.text(type, *rank) : "(unknown)") + " and payload \"" +
-         std::string(evidence.payload) + "\"";
+  text += rank ? " with key " + ranks.text(type, *rank)
+               : " with a key that was never passed to the library";
+  return text + " and payload \"" + std::string(evidence.payload) + "\"";
 }
 
 }  // namespace

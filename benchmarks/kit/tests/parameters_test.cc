@@ -60,19 +60,21 @@ TEST(Manifest, RefusesMistakes) {
       "description, instances, kind, limits, metric, name, own_metrics, parameters, source, "
       "title, version");
   EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),
-            "instances.small: trace is 1, but must be true or false");
+            "benchmark.json: instances.small: trace is 1, but must be true or false");
   EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),
-            "version: is 0, but must be from 1 to 4294967295");
+            "benchmark.json: version: is 0, but must be from 1 to 4294967295");
   EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),
-            "kind: is \"fun\", but must be \"correctness\" or \"performance\"");
+            "benchmark.json: kind: is \"fun\", but must be \"correctness\" or \"performance\"");
   EXPECT_EQ(
       error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"]["threads"] = 0; }),
-      "instances.small.scales.smoke: parameter threads is 0, but must be from 1 to 64");
+      "benchmark.json: instances.small.scales.smoke: parameter threads is 0, but must be from 1 to "
+      "64");
   EXPECT_EQ(
       error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"] = Json::Object{}; }),
-      "instances.small.scales.smoke: the value of parameter threads is missing: add it");
+      "benchmark.json: instances.small.scales.smoke: the value of parameter threads is missing: "
+      "add it");
   EXPECT_EQ(error_of([](Json& json) { json["parameters"]["threads"]["min"] = 65; }),
-            "parameters.threads: min is 65, but must not exceed max, which is 64");
+            "benchmark.json: parameters.threads: min is 65, but must not exceed max, which is 64");
 }
 
 // Tests the manifests of all benchmarks.

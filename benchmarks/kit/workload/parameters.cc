@@ -13,8 +13,11 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kScales = {"smoke", "laptop", "paper"};
 
-// Returns an error that names the member of benchmark.json at `place`.
-Error at(const std::string& place, const std::string& what) { return Error{place + ": " + what}; }
+// Returns an error that names the member of benchmark.json at `place`, or only the file if `place`
+// is empty.
+Error at(const std::string& place, const std::string& what) {
+  return Error{"benchmark.json: " + (place.empty() ? what : place + ": " + what)};
+}
 
 Error wrong_type(const std::string& place, const Json& value, const std::string& wanted) {
   return at(place, "is " + value.brief() + ", but must be " + wanted);
@@ -157,14 +160,14 @@ Result<void> parse_head(const Json& json, Manifest& manifest) {
   const Result<std::string> title = json.string_member("title");
   const Result<int64_t> version = json.int_member("version");
   for (const Result<std::string>* text : {&name, &kind, &title}) {
-    if (!*text) return text->error();
+    if (!*text) return at("", text->error().message);
   }
-  if (!version) return version.error();
+  if (!version) return at("", version.error().message);
   if (*version < 1 || *version > UINT32_MAX) {
-    return Error{"version: is " + std::to_string(*version) + ", but must be from 1 to 4294967295"};
+    return at("version", "is " + std::to_string(*version) + ", but must be from 1 to 4294967295");
   }
   if (*kind != "correctness" && *kind != "performance") {
-    return Error{"kind: is \"" + *kind + "\", but must be \"correctness\" or \"performance\""};
+    return at("kind", "is \"" + *kind + "\", but must be \"correctness\" or \"performance\"");
   }
   manifest.name = *name;
   manifest.kind = *kind;
@@ -174,7 +177,7 @@ Result<void> parse_head(const Json& json, Manifest& manifest) {
 }
 
 Result<Manifest> parse_checked(const Json& json) {
-  if (Result<void> fine = check_members(json, "benchmark.json",
+  if (Result<void> fine = check_members(json, "",
                                         {"name", "version", "kind", "title", "description",
                                          "source", "instances", "parameters", "metric", "limits"},
                                         {"own_metrics"});
@@ -187,9 +190,9 @@ Result<Manifest> parse_checked(const Json& json) {
     return fine.error();
   const Json& instances = *json.find("instances");
   if (!instances.is_object() || instances.as_object().empty()) {
-    return Error{"instances: is " +
-                 (instances.is_object() ? std::string("empty") : instances.brief()) +
-                 ", but must be a JSON object with at least one instance"};
+    return at("instances", "is " +
+                               (instances.is_object() ? std::string("empty") : instances.brief()) +
+                               ", but must be a JSON object with at least one instance");
   }
   for (const auto& [id, entry] : instances.as_object()) {
     Result<InstanceManifest> instance = parse_instance(entry, "instances." + id, manifest);
@@ -200,7 +203,7 @@ Result<Manifest> parse_checked(const Json& json) {
   for (const std::string_view scale : kScales) {
     const Json* entry = limits.find(scale);
     const std::string place = "limits." + std::string(scale);
-    if (entry == nullptr) return Error{place + ": the limits of this scale are missing: add them"};
+    if (entry == nullptr) return at(place, "the limits of this scale are missing: add them");
     if (Result<void> fine =
             check_members(*entry, place, {"phase_timeout_ms", "memory_bytes", "tmpfs_bytes"},
                           {"session_timeout_ms"});
@@ -250,7 +253,7 @@ uint64_t Parameters::u64(std::string_view name) const {
 
 Result<Manifest> Manifest::parse(std::string_view text) {
   const Result<Json> json = Json::parse(text);
-  if (!json) return json.error();
+  if (!json) return at("", json.error().message);
   return parse_checked(*json);
 }
 

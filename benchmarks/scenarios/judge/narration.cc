@@ -66,7 +66,7 @@ std::string setup_text(const Scenario& scenario, const Variant& variant) {
   if (shown > kRecordsMax) text += more_text(scenario.setup.size());
   if (text.empty()) text = "none";
   if (variant.filler > 0) {
-    text += "; in addition, " + count_text(variant.filler, "other record");
+    text += "; in addition, " + count_text(variant.filler, "other record") + ", called filler";
   }
   return text;
 }

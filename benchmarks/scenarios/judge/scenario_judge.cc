@@ -18,10 +18,10 @@ constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
 
 std::string variant_text(const Scenario& scenario, const Variant& variant) {
   constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
-  std::string text = kTypes.at(static_cast<std::size_t>(variant.type));
-  text += " keys";
+  std::string text = "keys and payloads are labels; the real keys are ";
+  text += kTypes.at(static_cast<std::size_t>(variant.type));
   if (scenario.literal_keys.empty())
-    text += ", with a distance of " + std::to_string(variant.distance);
+    text += ", and the keys of labels 1 and 2 differ by " + std::to_string(variant.distance);
   if (variant.persistent) text += "; transactions are retried after DEADLOCK";
   return text;
 }

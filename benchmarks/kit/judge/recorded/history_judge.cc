@@ -184,7 +184,8 @@ bool judge_history(History history, bool strict, Findings& findings) {
     // were not judged.
     findings.required(
         "could_not_judge",
-        "the rule against stale reads was judged, but the other rules could not be judged: " +
+        "the results break the rule against stale reads (reads of old data), but whether they also "
+        "break another rule of isolation could not be decided: " +
             result.reason);
   }
   return findings.list().size() < kViolationsMax;

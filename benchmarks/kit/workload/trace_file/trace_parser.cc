@@ -111,7 +111,7 @@ Result<void> TraceParser::expect_fields(std::size_t least, std::size_t most,
                                         const char* form) const {
   if (fields_.size() > most) {
     return fault(fields_[most], std::string("the line continues after ") + form +
-                                    ": remove the rest, or write the blank as %20");
+                                    ": remove the rest, or write a blank in key or payload as %20");
   }
   if (fields_.size() >= least) return {};
   const Field& last = fields_.back();
@@ -232,7 +232,7 @@ Result<void> TraceParser::read_load() {
 Result<void> TraceParser::read_call() {
   if (fields_.size() < 2) {
     return fault(fields_[0],
-                 "the line has only one word: write a call as THREAD OPERATION, or a line that "
+                 "the line has only one word: write a call such as `0 begin`, or a line that "
                  "begins with index or load");
   }
   uint32_t number_of_thread = 0;
@@ -362,7 +362,7 @@ Result<uint8_t> TraceParser::index_of(const Field& field) const {
   const auto found = std::ranges::find(trace_.indexes, field.text, &TraceFile::Index::name);
   if (found != trace_.indexes.end()) return static_cast<uint8_t>(found - trace_.indexes.begin());
   return fault(field, "there is no index " + quoted(field.text) +
-                          ": add the line `index NAME TYPE` at the beginning of the trace");
+                          ": add a line such as `index a int64` at the beginning of the trace");
 }
 
 // Returns the number of the key in the field. Adds the key if it is new.
