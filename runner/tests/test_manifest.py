@@ -84,7 +84,7 @@ def test_a_request_for_an_unknown_benchmark_lists_the_known_ones() -> None:
         ({"kind": "fun"}, "not one of correctness, performance"),
         ({"metric": None}, "a performance benchmark requires a metric"),
         ({"instances": {}}, "at least one instance is required"),
-        ({"limits": {}}, "smoke is missing"),
+        ({"limits": {}}, "there are none for the scale smoke"),
         ({"own_metrics": {"a": {"title": "A", "unit": "m"}}}, "not one of 1/s, MB/s"),
         (
             {"parameters": {}},
