@@ -56,7 +56,8 @@ std::optional<Stopped> Partner::start(const SharedMemory& memory) {
   jail_.emplace(std::move(*jail));
   Message hello{};
   std::optional<Stopped> stopped =
-      expect(hello, MessageType::kHello, load_deadline_ns(), "the player to start");
+      expect(hello, MessageType::kHello, load_deadline_ns(),
+             "the player, the program that calls the library, to start");
   begin_step();  // loading follows
   return stopped;
 }
