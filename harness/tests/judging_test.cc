@@ -14,8 +14,7 @@ TEST(StaleVerdict, ANewerPlanNeedsANewerHarness) {
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,
             "stale harness: the plan asks for version 3 of the benchmark tatp, but this referee "
-            "has version 2; "
-            "build the harness again with ./dev build, then repeat the run");
+            "has version 2; build the harness again with ./dev build, then repeat the run");
 }
 
 // If the referee is newer than the plan, building the harness again does not help.
@@ -24,8 +23,7 @@ TEST(StaleVerdict, AnOlderPlanMustBeMadeAgain) {
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,
             "stale plan: the plan asks for version 1 of the benchmark tatp, but this referee has "
-            "version 2; "
-            "make a new plan from the current benchmark.json");
+            "version 2; make a new plan from the current benchmark.json");
 }
 
 }  // namespace
