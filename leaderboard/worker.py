@@ -219,11 +219,13 @@ def describe(progress: Progress) -> str:
     if (
         progress.fraction >= 1.0
     ):  # all planned sessions are done; the number of repetitions is unknown
-        session = f"session {progress.session}, which replaces a discarded session"
+        session = (
+            f"session {progress.session}, which replaces a session that was too noisy to count"
+        )
     else:
         session = f"session {progress.session} of {progress.sessions}"
     again = ", played again for an audit" if role != progress.role else ""
-    return f"{session}{again}: {role}, phase {progress.phase}"
+    return f"{session}{again}: {role} library, phase {progress.phase}"
 
 
 @dataclass(slots=True)

@@ -135,7 +135,10 @@ def _render_again(
         render(visitor)
     except Exception:
         # Visitors receive the old copy until it expires. Then a request renders the page itself, and shows the error.
-        logger.exception("cannot render %s again", visitor.path)
+        logger.exception(
+            "cannot render %s again, so visitors get an old copy until it expires: see the following traceback",
+            visitor.path,
+        )
     finally:
         close_old_connections()
 

@@ -56,7 +56,8 @@ inline uint32_t local_slot() {
   }();
   if (held.holder.valid()) return held.slot;
   std::fprintf(stderr,
-               "other processes use all jail slots from %u to %u: wait until one of them ends\n",
+               "other processes use all sandboxes (jail slots) from number %u to %u: wait until "
+               "one of these processes ends\n",
                kLocalSlotFirst, kLocalSlotLast);
   std::exit(2);
 }

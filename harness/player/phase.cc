@@ -55,7 +55,7 @@ void Phase::run_thread(uint32_t thread) {
   if (inputs_.pins != nullptr && !inputs_.pins->bind(thread))
     give_up(kDonePlayer,
             "a thread could not be bound to one CPU, which this phase needs: allow the system "
-            "calls sched_getaffinity and sched_setaffinity, or choose another instance");
+            "calls sched_getaffinity and sched_setaffinity, or choose another benchmark instance");
   try {
     if (inputs_.hooks.before) inputs_.hooks.before(thread);
     inputs_.event_clock == nullptr ? play_unrecorded(thread) : play_recorded(thread);

@@ -53,7 +53,7 @@ void Service::run_thread(PhaseId phase, uint32_t number, CallWait wait, const Cp
   if (pins != nullptr && !pins->bind(number))
     give_up(phase, kDonePlayer,
             "a thread could not be bound to one CPU, which this phase needs: allow the system "
-            "calls sched_getaffinity and sched_setaffinity, or choose another instance");
+            "calls sched_getaffinity and sched_setaffinity, or choose another benchmark instance");
   try {
     serve_slot(slots_[number], wait);
   } catch (const std::exception& error) {

@@ -91,9 +91,10 @@ TEST(CrashProgram, SaysWhyThereIsNone) {
   const script::Script script = counting_script(1, 1, kCrashProgramBytesMax / 8);
   const CrashProgram long_one = crash_program(script, crashed(2, {0}), kEnd);
   EXPECT_EQ(long_one.text, "");
-  EXPECT_EQ(long_one.why_none,
-            "there is no C program, because one with the 50004 operations up to the crash would be "
-            "longer than 400000 bytes");
+  EXPECT_EQ(
+      long_one.why_none,
+      "no C program repeats the crash, because a program with the 50004 operations up to the crash "
+      "would be longer than 400000 bytes");
   script::Script procedures = counting_script(1, 1, 1);
   procedures.phases[1].threads[0][1] = op(OpCode::kRun);
   EXPECT_NE(crash_program(procedures, crashed(2, {0}), kEnd).why_none.find("depend on results"),

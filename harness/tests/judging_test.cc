@@ -13,8 +13,8 @@ TEST(StaleVerdict, ANewerPlanNeedsANewerHarness) {
   const RunVerdict verdict = stale_verdict("tatp", 3, 2);
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,
-            "stale harness: the plan asks for version 3 of tatp, but this referee has version 2; "
-            "build the harness again with ./dev build, then repeat the run");
+            "stale harness: the plan asks for version 3 of the benchmark tatp, but this referee "
+            "has version 2; build the harness again with ./dev build, then repeat the run");
 }
 
 // If the referee is newer than the plan, building the harness again does not help.
@@ -22,8 +22,8 @@ TEST(StaleVerdict, AnOlderPlanMustBeMadeAgain) {
   const RunVerdict verdict = stale_verdict("tatp", 1, 2);
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,
-            "stale plan: the plan asks for version 1 of tatp, but this referee has version 2; "
-            "make a new plan from the current benchmark.json");
+            "stale plan: the plan asks for version 1 of the benchmark tatp, but this referee has "
+            "version 2; make a new plan from the current benchmark.json");
 }
 
 }  // namespace

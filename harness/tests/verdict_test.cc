@@ -318,9 +318,9 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   ASSERT_EQ(findings.count("clock_disagrees"), 1u);
   EXPECT_EQ(
       findings.list()[0].detail,
-      "phase test took 1.000 s by the referee's clock, but 0.000 s by the player's clock. The "
-      "referee's time counts. The library may have changed the player's clock, which it must not "
-      "do");
+      "phase test took 1.000 s by the clock outside the library's process, but 0.000 s by the "
+      "clock inside. The time outside counts. The library may have changed the clock of its "
+      "process, which it must not do");
   EXPECT_FALSE(findings.failed());
 }
 

@@ -48,7 +48,10 @@ def _reserve_slot() -> tuple[int, socket.socket]:
         with contextlib.suppress(OSError):
             holder.bind(f"\0keydrome-slot-{slot}")
             return slot, holder
-    message = "jail slots 900 to 999 are in use by other processes: wait until one ends"
+    message = (
+        "other processes use all sandboxes (jail slots) from number 900 to 999: "
+        "wait until one of these processes ends"
+    )
     raise SystemExit(message)
 
 

@@ -114,13 +114,13 @@ static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool loc
     }
     const char* mount = cgroups->groups[hierarchy].mount;
     if (!cgroup_delete(cgroups, hierarchy)) {
-      const char* why = errno == EBUSY
-                            ? "the sweep killed the processes that the group's file cgroup.procs "
-                              "lists, but some still exist; if they do not disappear, restart the "
-                              "machine"
-                            : strerror(errno);
-      dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s\n", mount,
-              cgroups->name, why);
+      const bool busy = errno == EBUSY;
+      const char* why = busy ? "the sweep killed the processes that the group's file cgroup.procs "
+                               "lists, but some still exist; if they do not disappear, restart the "
+                               "machine"
+                             : strerror(errno);
+      dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s%s\n", mount,
+              cgroups->name, why, busy ? "" : "; remove it with rmdir");
       removed = false;
     } else if (hierarchy != lock || lock_was_there) {
       printf("swept: group %s/%s\n", mount, cgroups->name);

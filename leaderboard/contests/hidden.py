@@ -132,7 +132,10 @@ def _checked(secret: Secret) -> Benchmark:
     if benchmark.instance(secret.target.instance).trace:
         raise Refused(
             [
-                f"{secret.target} plays a recorded trace, and a contest has no trace: choose another instance"
+                (
+                    f"{secret.target} plays a recorded trace, a file with the calls of a user's program, "
+                    "and a contest has no such file: choose another instance"
+                )
             ]
         )
     if not 1 <= secret.sessions <= MAX_SESSIONS:
@@ -180,7 +183,10 @@ def add(contest: Contest, shown: Shown, secret: Secret, *, by: User) -> HiddenIn
     if not boards or benchmark.metric is None:
         raise Refused(
             [
-                "the contest has no board, whose rules a hidden instance needs: choose boards for the contest first"
+                (
+                    "a hidden instance takes its rules of ranking from the contest's boards, and the contest "
+                    "has no board: choose boards for the contest first"
+                )
             ]
         )
     common = secret.seed_policy is SeedPolicy.COMMON

@@ -237,7 +237,7 @@ def appoint(contest: Contest, user: User, role: str, *, by: User) -> None:
                 [
                     (
                         f"{user.get_username()} is in a team of this contest, and contestants cannot have a role, "
-                        "because it would show them all runs: choose another user"
+                        "because users with a role see all runs: choose another user"
                     )
                 ]
             )

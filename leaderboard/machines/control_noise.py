@@ -80,11 +80,13 @@ def judge(history: Sequence[Series], limits: Limits) -> Judgement:
     reasons = []
     if noise is not None and noise > limits.noise:
         reasons.append(
-            f"repeated measurements of the control library differ by {_percent(noise)} (limit {_percent(limits.noise)})"
+            "repeated measurements of the control library, a fixed library for comparison, "
+            f"differ by {_percent(noise)} (limit {_percent(limits.noise)})"
         )
     if drift is not None and abs(drift) > limits.drift:
         reasons.append(
-            f"the control library's results changed by {_percent(drift)} since earlier runs "
+            "the results of the control library, a fixed library for comparison, "
+            f"changed by {_percent(drift)} since earlier runs "
             f"(limit {_percent(limits.drift)})"
         )
     return Judgement(noise, drift, "; ".join(reasons))

@@ -146,7 +146,8 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
         )
     if run.scale not in board.scales:
         reasons.append(
-            f"the run had {run.scale} scale; the board requires {' or '.join(board.scales)} scale"
+            f"the run used the benchmark at {run.scale} scale (size); "
+            f"the board requires {' or '.join(board.scales)} scale"
         )
     if not board.accepts_machine(run.machine_class):
         reasons.append(
@@ -179,7 +180,8 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
         )
     if run.sessions < board.minimum_sessions:
         reasons.append(
-            f"the run has {counted(run.sessions, 'session')}; the board requires at least {board.minimum_sessions}"
+            f"the run has {counted(run.sessions, 'session')} (repetitions of the benchmark); "
+            f"the board requires at least {board.minimum_sessions}"
         )
     if not jail_suffices(run.jail_level, board.jail_level):
         reasons.append(

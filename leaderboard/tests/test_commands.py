@@ -260,7 +260,10 @@ def test_the_demo_password_can_be_given(
 def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None:
     submission = enter(alice)
     ranked(track, submission)
-    assert run("recover_lost") == "lost runs: 0 queued again, 0 given up, 0 cancelled\n"
+    assert (
+        run("recover_lost")
+        == "runs whose worker died or hangs: 0 queued again, 0 given up, 0 cancelled\n"
+    )
     assert run("rerun_stale") == (
         "no run queued, because no run with the newest version of its benchmark is missing\n"
     )

@@ -66,7 +66,8 @@ def test_drift_is_against_the_same_target() -> None:
     found = control_noise.judge([*slower, *earlier], LIMITS)
     assert found.drift == pytest.approx(0.25)
     assert found.reason == (
-        "the control library's results changed by 25.0 % since earlier runs (limit 10.0 %)"
+        "the results of the control library, a fixed library for comparison, "
+        "changed by 25.0 % since earlier runs (limit 10.0 %)"
     )
     faster = [series(80.0) for _ in range(5)]
     assert "changed by -20.0 %" in control_noise.judge([*faster, *earlier], LIMITS).reason

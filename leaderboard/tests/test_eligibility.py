@@ -82,7 +82,10 @@ def test_a_good_run_has_nothing_against_it() -> None:
             "the run used version 3 of the benchmark; the newest is version 4: repeat the run",
         ),
         ({"current_version": None}, "the benchmark sigmod2009 no longer exists"),
-        ({"scale": "smoke"}, "the run had smoke scale; the board requires paper scale"),
+        (
+            {"scale": "smoke"},
+            "the run used the benchmark at smoke scale (size); the board requires paper scale",
+        ),
         (
             {"transactions_failed": 3, "transactions_completed": 79_997},
             "3 of 80,000 transactions failed; a board requires that all transactions complete",
@@ -99,7 +102,10 @@ def test_a_good_run_has_nothing_against_it() -> None:
             {"score": None},
             "the run has no score, because the control library (the baseline) was not measured in the same sessions",
         ),
-        ({"sessions": 3}, "the run has 3 sessions; the board requires at least 11"),
+        (
+            {"sessions": 3},
+            "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11",
+        ),
         (
             {"jail_level": "weak"},
             "the sandbox of the run had the isolation level weak; the board requires full",
@@ -255,7 +261,7 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
     assert demo.provisional
     assert reasons_against(replace(GOOD, scale="smoke", sessions=3), demo, PASSED) == []
     assert reasons_against(GOOD, demo, PASSED) == [
-        "the run had paper scale; the board requires smoke scale"
+        "the run used the benchmark at paper scale (size); the board requires smoke scale"
     ]
 
 

@@ -50,11 +50,11 @@ def stored(run: Run) -> Any:
         (Progress(0, 3, "inspection", "", 0.0), "inspecting the library"),
         (
             Progress(2, 3, "control, audit", "test", 0.6),
-            "session 2 of 3, played again for an audit: control, phase test",
+            "session 2 of 3, played again for an audit: control library, phase test",
         ),
         (
             Progress(4, 4, "candidate", "test", 1.0),
-            "session 4, which replaces a discarded session: candidate, phase test",
+            "session 4, which replaces a session that was too noisy to count: candidate library, phase test",
         ),
     ],
 )

@@ -318,7 +318,9 @@ def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
     submission = enter(alice, sessions=3)
     run = track.finish(timed(submission))
     assert run.provisional
-    assert run.why_not[0] == "the run has 3 sessions; the board requires at least 11"
+    assert run.why_not[0] == (
+        "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11"
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from leaderboard import catalogue
 from leaderboard.contests.hidden import TITLE_MAX, Secret, Shown, parse_parameters
 from leaderboard.contests.models import REASON_MAX, PlayedIn, SeedPolicy
 from leaderboard.services import Refused
+from results.summary import RANKED_SESSIONS_MIN
 from runner.manifest import Kind
 from web import jinja
 from web.contests.forms import NO_DATE
@@ -98,7 +99,8 @@ class HiddenForm(ShownForm):
         "The tables below list names and ranges.",
     )
     sessions = forms.IntegerField(
-        help_text="Sessions of each run. Ranks need at least 5 sessions to be final.",
+        help_text="How often each run repeats the benchmark. "
+        f"With fewer than {RANKED_SESSIONS_MIN} sessions (repetitions), the result is marked as provisional.",
         error_messages={
             "required": "The number of sessions is missing. Write a whole number, for example 15.",
             "invalid": "The number of sessions is not a whole number. Write, for example, 15.",

@@ -76,7 +76,8 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return _bare(
         413,
         "Too large",
-        f"The file is larger than {limit}, the upload limit. Shrink it with strip --strip-unneeded and try again.",
+        f"The file is larger than {limit}, the upload limit. Shrink a library with strip --strip-unneeded, "
+        "leave compiled files out of an archive, and try again.",
     )
 
 

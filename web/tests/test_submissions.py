@@ -276,7 +276,10 @@ def test_a_run_that_repeats_sessions_shows_no_percentage(alice: Client, world: W
     for _ in range(len(catalogue.gate_targets())):
         finish(claim())
     mine = claim()
-    for progress, shown in ((0.996, "99 %"), (1.0, "repeats discarded sessions")):
+    for progress, shown in (
+        (0.996, "99 %"),
+        (1.0, "repeats sessions that were too noisy to count"),
+    ):
         claims.heartbeat(mine.pk, mine.attempt, progress, "a note")
         assert shown in alice.get("/submissions/").content.decode()
     assert "100 %" not in alice.get("/submissions/").content.decode()

@@ -294,7 +294,7 @@ CrashProgram crash_program(const script::Script& script, const SessionResult& re
   if (std::ranges::any_of(phases, runs_procedures)) {
     return {.text = {},
             .why_none =
-                "there is no C program, because calls of this benchmark depend on results "
+                "no C program repeats the crash, because calls of this benchmark depend on results "
                 "of earlier calls"};
   }
   if (std::string text = write_program(script, phases, 0, end); !text.empty()) {
@@ -310,7 +310,8 @@ CrashProgram crash_program(const script::Script& script, const SessionResult& re
     return {.text = std::move(text), .why_none = {}};
   }
   return {.text = {},
-          .why_none = "there is no C program, because one with the " + std::to_string(operations) +
+          .why_none = "no C program repeats the crash, because a program with the " +
+                      std::to_string(operations) +
                       " operations up to the crash would be longer than " +
                       std::to_string(kCrashProgramBytesMax) + " bytes"};
 }

@@ -89,8 +89,8 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
 RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
                          uint32_t referee_version) {
   const std::string versions = "the plan asks for version " + std::to_string(plan_version) +
-                               " of " + benchmark + ", but this referee has version " +
-                               std::to_string(referee_version);
+                               " of the benchmark " + benchmark +
+                               ", but this referee has version " + std::to_string(referee_version);
   if (plan_version > referee_version) {
     return {"infrastructure",
             "stale harness: " + versions +

@@ -40,7 +40,7 @@ std::string where(const SessionResult& result) {
     case Stage::kComplete:
       break;
   }
-  return "at the end";
+  return "after the last phase had ended";
 }
 
 // Returns true if a time limit passed while other programs kept the session from the processors.
@@ -103,9 +103,10 @@ RunVerdict decide_closed(const SessionResult& result) {
   const std::string_view status = result.jail.text("status");
   if (result.stage == Stage::kStarting) {
     const std::string_view error = result.jail.text("error");
-    return {"infrastructure", "the player did not start" +
-                                  (error.empty() ? std::string() : ": " + std::string(error)) +
-                                  "; run `jail --check` to find the cause"};
+    return {"infrastructure",
+            "the player, the program in the jail (sandbox) that calls the library, did not start" +
+                (error.empty() ? std::string() : ": " + std::string(error)) +
+                "; run `jail --check` to find the cause"};
   }
   if (status == "signaled") {
     return {"crashed", "the library's process was ended by " +
@@ -118,16 +119,17 @@ RunVerdict decide_closed(const SessionResult& result) {
                            "; a library must not end its process"};
   }
   if (result.player_ended) {
-    return {"infrastructure", "the player's process ended " + where(result) +
-                                  ", but its jail did not end in time, so how it ended is unknown; "
-                                  "repeat the run"};
+    return {"infrastructure", "the library's process ended " + where(result) +
+                                  ", but its sandbox (jail) did not end in time, so it is unknown "
+                                  "how the process ended; repeat the run"};
   }
-  return {"failed", "the library closed the player's channel to the referee " + where(result) +
+  return {"failed", "the library closed the socket between its process and Keydrome's referee " +
+                        where(result) +
                         "; a library may close only descriptors that it has opened"};
 }
 
 std::string not_opened_text(const SessionResult& result) {
-  return "the player cannot load the library: " + result.detail +
+  return "the library cannot be loaded: " + result.detail +
          "; build it for this machine, and link it with everything that it uses";
 }
 
@@ -137,8 +139,8 @@ RunVerdict decide_load_failure(const SessionResult& result) {
       return {"unsupported", result.detail};
     case kLoadNotTightened:
       return {"refused",
-              "after loading the library, the player could not give up the rights that only "
-              "loading needs, so it played nothing: " +
+              "after the library was loaded, its process could not give up the rights that only "
+              "loading needs, so no call of the benchmark was made: " +
                   result.detail +
                   "; a library must not install a seccomp filter, and the kernel must allow this "
                   "step (run `jail --check`)"};
@@ -231,9 +233,9 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
     findings.advisory(
         "clock_disagrees",
         "phase " + phase.name + " took " + in_seconds(outside_ns) +
-            " by the referee's clock, but " + in_seconds(inside_ns) +
-            " by the player's clock. The referee's time counts. The library may have changed the "
-            "player's clock, which it must not do");
+            " by the clock outside the library's process, but " + in_seconds(inside_ns) +
+            " by the clock inside. The time outside counts. The library may have changed the "
+            "clock of its process, which it must not do");
   }
 }
 
@@ -244,7 +246,7 @@ void add_freeze_findings(const SessionResult& result, judge::Findings& findings)
   if (result.stop != StopReason::kNone || result.unfrozen_after.empty()) return;
   if (std::ranges::count(result.jail.words("mechanisms"), "freeze") == 0) return;
   findings.required("not_frozen",
-                    "the jail could not freeze a thread of the library after " +
+                    "the sandbox (jail) could not freeze a thread of the library after " +
                         result.unfrozen_after +
                         ", so this thread may work between the phases, where nothing is measured; "
                         "no thread may stay in one system call for seconds");

@@ -204,8 +204,9 @@ class Conductor {
     Message message = load_message(options_.plan.library, script_);
     if (!partner_->send_load(message)) {
       return stop(StopReason::kClosed,
-                  "the player ended before it received the command to load the library (LOAD), so "
-                  "the library cannot be the cause; see the player's standard error in the report");
+                  "the player, the program that calls libraries, ended before it received the "
+                  "command to load the library, so the library cannot be the cause; the player's "
+                  "standard error says why");
     }
     if (!passed(partner_->expect(message, MessageType::kLoaded, partner_->load_deadline_ns(),
                                  "the library to load"))) {
@@ -269,8 +270,8 @@ class Conductor {
     const auto send = [&] {
       return partner_->send_go(go, static_cast<uint32_t>(phase.threads.size())) ||
              stop(StopReason::kClosed,
-                  "the player's process ended before phase " + phase.name +
-                      " began; see its exit status and its standard error in the report");
+                  "the library's process ended before phase " + phase.name +
+                      " began; its exit status and its standard error say why");
     };
     if (sleeps && !send()) return false;
     account_->before_clock();

@@ -34,7 +34,8 @@ class PhaseFollower {
                        "a message with a wrong nonce (the random number of the phase) or phase "
                        "number arrived in phase " +
                            name_ +
-                           "; the library must not use the player's channel to the referee"};
+                           "; the library must not use the socket between its process and the "
+                           "referee"};
       }
       if (failed) return failure(message);
       if (message.type == MessageType::kDone) {
@@ -43,8 +44,9 @@ class PhaseFollower {
       }
       if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
-                       "the player requested operations out of order in phase " + name_ +
-                           "; the library must not use the player's channel to the referee"};
+                       "the library's process requested operations out of order in phase " + name_ +
+                           "; the library must not use the socket between its process and the "
+                           "referee"};
       }
       pieces_.publish(message.thread);
       --unpublished_;
@@ -64,14 +66,16 @@ class PhaseFollower {
     const std::string where = " in phase " + name_ + ": " + message.text;
     if (partner_.driver_spoke()) {
       return {StopReason::kNotStarted,
-              "the driver, not the library, failed" + where + "; repeat the run"};
+              "the driver, Keydrome's process that makes the calls in verified mode, failed" +
+                  where + "; the library is not the cause, so repeat the run"};
     }
     if (message.status == kDoneException) {
       return {StopReason::kException,
               "a function of the library threw an exception" + where +
                   "; every function must catch its exceptions and return FAILURE"};
     }
-    return {StopReason::kPlayerFailed, "the player failed" + where};
+    return {StopReason::kPlayerFailed,
+            "the player, the program that calls the library, failed" + where};
   }
 
   Partner& partner_;

@@ -56,7 +56,8 @@ std::optional<Stopped> Partner::start(const SharedMemory& memory) {
   jail_.emplace(std::move(*jail));
   Message hello{};
   std::optional<Stopped> stopped =
-      expect(hello, MessageType::kHello, load_deadline_ns(), "the player to start");
+      expect(hello, MessageType::kHello, load_deadline_ns(),
+             "the player, the program that calls the library, to start");
   begin_step();  // loading follows
   return stopped;
 }
@@ -125,12 +126,13 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
       return Stopped{StopReason::kLimit, limit_reached_ + meanwhile};
     case JailProcess::Event::kMalformed:
       return Stopped{StopReason::kViolation,
-                     "the player sent a malformed message" + meanwhile +
-                         "; the library must not use the player's channel to the referee"};
+                     "the library's process sent a malformed message" + meanwhile +
+                         "; the library must not use the socket between its process and the "
+                         "referee"};
     case JailProcess::Event::kOther:
-      return Stopped{
-          StopReason::kNotStarted,
-          "the driver ended" + meanwhile + "; the library is not the cause, so repeat the run"};
+      return Stopped{StopReason::kNotStarted,
+                     "the driver, Keydrome's process that makes the calls in verified mode, ended" +
+                         meanwhile + "; the library is not the cause, so repeat the run"};
     case JailProcess::Event::kMessage:
       break;
   }
@@ -142,7 +144,7 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
                      " arrived" + meanwhile + ", where a message of type " +
                      std::to_string(static_cast<uint32_t>(type)) +
                      " was due; the library must write only to files that it has opened itself, "
-                     "not to the player's channel to the referee"};
+                     "not to the socket between its process and the referee"};
 }
 
 }  // namespace keydrome

@@ -60,8 +60,8 @@ std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
   }
   if (has_ended(jail_)) {
     return Stopped{StopReason::kClosed,
-                   "the player's process ended before phase " + phase +
-                       " began; see its exit status and its standard error in the report"};
+                   "the library's process ended before phase " + phase +
+                       " began; its exit status and its standard error say why"};
   }
   return Stopped{StopReason::kNotStarted,
                  "the jail, which is frozen between phases, could not be thawed for phase " +

@@ -20,6 +20,6 @@ class Command(BaseCommand):
         """Recover the lost runs; print how many were queued again, given up and cancelled."""
         recovered = services.recover_and_wake()
         self.stdout.write(
-            f"lost runs: {len(recovered.requeued)} queued again, {len(recovered.given_up)} given up, "
-            f"{len(recovered.cancelled)} cancelled"
+            f"runs whose worker died or hangs: {len(recovered.requeued)} queued again, "
+            f"{len(recovered.given_up)} given up, {len(recovered.cancelled)} cancelled"
         )

@@ -65,7 +65,9 @@ class Command(BaseCommand):
 def text_table(standings: Standings) -> list[str]:
     """Return a board as lines of text: the title, the machine class, and an aligned table of its entries."""
     board = standings.board
-    why = f"some entries have smoke scale or fewer than {RANKED_SESSIONS_MIN} sessions"
+    why = (
+        f"some entries have smoke scale (a test size) or fewer than {RANKED_SESSIONS_MIN} sessions"
+    )
     mark = f"  PROVISIONAL, because {why}" if standings.provisional else ""
     title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
     if not standings.rows:

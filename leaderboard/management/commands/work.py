@@ -30,7 +30,7 @@ class Command(BaseCommand):
     A slot is a number that gives a jail (sandbox) its own user and control group. Only one process may use a slot.
     """
 
-    help = "Execute queued runs on one slot until SIGTERM or Ctrl-C. With --once or --drain, end earlier."
+    help = "Execute queued runs, one at a time, until SIGTERM or Ctrl-C. With --once or --drain, end earlier."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the slot, and options that say when the command ends."""
@@ -38,7 +38,8 @@ class Command(BaseCommand):
             "--slot",
             type=int,
             default=load_settings().slot,
-            help=f"number of the slot, from 0 to {SLOT_MAX}, which no other process may use; default: %(default)s",
+            help="number that gives the sandbox of this worker its own user and control groups, "
+            f"from 0 to {SLOT_MAX}; no other process may use the same number; default: %(default)s",
         )
         until = parser.add_mutually_exclusive_group()
         until.add_argument("--once", action="store_true", help="execute one run, then exit")

@@ -35,8 +35,8 @@ class Command(BaseCommand):
             raise CommandError(f"unknown contest {slug!r}: {choice}")
         if contest.phase is not Phase.CLOSED:
             raise CommandError(
-                f"the contest {slug!r} is not closed yet: wait until its results at "
-                f"{contest.results_at:%Y-%m-%d %H:%M} UTC"
+                f"the contest {slug!r} is not closed yet: run this command again after "
+                f"{contest.results_at:%Y-%m-%d %H:%M} UTC, when its results are due"
             )
         if newest_result(contest) is None:
             store_due_results()
