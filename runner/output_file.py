@@ -101,7 +101,9 @@ def move_file(source: Path, path: Path) -> None:
     """
     target = _target(path)
     if target.stream is not None or target.in_place:
-        raise OutputFileError(f"cannot write {path}: it is no regular file: name another folder")
+        raise OutputFileError(
+            f"cannot write {path}: it exists, and is a device, a pipe or a stream: remove it, or name another folder"
+        )
     temporary = _temporary(target.path)
     try:
         os.close(_create(target.path, temporary))

@@ -122,7 +122,7 @@ class HistoryReader {
                    std::to_string(kVersion));
     }
     if (std::fseek(file_, 0, SEEK_END) != 0)
-      return error("the history file cannot be read: " + reason() + kCopyAgain);
+      return error("its size is unknown: " + reason() + "; give a regular file, not a pipe");
     if (static_cast<uint64_t>(std::ftell(file_)) != header_.file_bytes) {
       return error("the history file has " + std::to_string(std::ftell(file_)) +
                    " bytes, but its header states " + std::to_string(header_.file_bytes) +

@@ -4,10 +4,67 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace keydrome {
 
 namespace {
+
+using testing::AssertionFailure;
+using testing::AssertionResult;
+using testing::AssertionSuccess;
+
+constexpr std::size_t kBytesShown = 24;
+
+// Returns the first bytes as text, and how many there are. GoogleTest would print all of up to some
+// thousand bytes, most of them as `\xFF`.
+std::string brief(std::string_view bytes) {
+  std::string text = "\"";
+  for (const char byte : bytes.substr(0, kBytesShown)) {
+    std::array<char, 5> escaped{};
+    const auto code = static_cast<unsigned char>(byte);
+    const bool printable = code >= ' ' && code <= '~' && code != '"' && code != '\\';
+    std::snprintf(escaped.data(), escaped.size(), printable ? "%c" : "\\x%02X", code);
+    text += escaped.data();
+  }
+  text += bytes.size() > kBytesShown ? "...\"" : "\"";
+  return text + " (" + std::to_string(bytes.size()) + (bytes.size() == 1 ? " byte)" : " bytes)");
+}
+
+std::string brief(const std::optional<std::string>& payload) {
+  return payload ? "payload " + brief(std::string_view(*payload)) : "no payload";
+}
+
+std::string brief(const Pair& pair) {
+  return "key " + brief(std::string_view(pair.first)) + " with payload " +
+         brief(std::string_view(pair.second));
+}
+
+template <class Value>
+AssertionResult same(const Value& found, const std::type_identity_t<Value>& expected) {
+  if (found == expected) return AssertionSuccess();
+  return AssertionFailure() << "returned: " << brief(found) << "\nexpected: " << brief(expected)
+                            << "\n";
+}
+
+AssertionResult same(const std::vector<Pair>& found, const Model& expected) {
+  auto next = expected.begin();
+  for (std::size_t at = 0; at < found.size(); ++at, ++next) {
+    const std::string number = "pair " + std::to_string(at) + ": ";
+    if (next == expected.end()) {
+      return AssertionFailure() << number << "returned " << brief(found[at])
+                                << ", but no further pair exists\n";
+    }
+    if (found[at] != *next)
+      return same(found[at], *next) << "(" << number << "the first wrong one)\n";
+  }
+  if (next == expected.end()) return AssertionSuccess();
+  return AssertionFailure() << "returned " << found.size()
+                            << " pairs, but the next one is missing: " << brief(*next) << "\n";
+}
 
 // Returns the first pair of the model that a scan with these arguments must return.
 Model::const_iterator bound(const Model& model, const std::string& key,
@@ -28,7 +85,7 @@ void expect_scan_agrees(const Structure& structure, const Model& model, const Pa
   auto expected = bound(model, probe.first, payload, after);
   for (const Pair& pair : scanned.pairs) {
     ASSERT_NE(expected, model.end()) << "scan returned a pair after the last one";
-    ASSERT_EQ(pair, *expected++) << "scan must return the next pair in order";
+    ASSERT_TRUE(same(pair, *expected++)) << "scan must return the next pair in order";
   }
   if (!scanned.more) {
     ASSERT_EQ(expected, model.end()) << "scan returned 0, but a pair follows";
@@ -67,7 +124,8 @@ void expect_batch_agrees(const Structure& structure, const Model& model, PairSou
     ASSERT_EQ(lookups[at].found, expected ? 1 : 0)
         << "find_batch must set `found` to 1 if the key exists, and to 0 otherwise";
     if (expected) {
-      ASSERT_EQ(std::string(payloads[at], lookups[at].payload.size), *expected)
+      const std::optional<std::string> found(std::in_place, payloads[at], lookups[at].payload.size);
+      ASSERT_TRUE(same(found, expected))
           << "find_batch must return the smallest payload of the key";
     }
   }
@@ -79,8 +137,7 @@ void expect_same(const Structure& structure, const Model& model, const PairSourc
                  uint32_t limit) {
   if (structure.is_ordered()) {
     const std::vector<Pair> pairs = structure.all(source.smallest_key(), limit);
-    ASSERT_EQ(pairs, std::vector<Pair>(model.begin(), model.end()))
-        << "scans must return exactly the pairs that exist, in order";
+    ASSERT_TRUE(same(pairs, model)) << "scans must return exactly the pairs that exist, in order";
   }
   if (table().find == nullptr) return;
   const std::string* key = nullptr;
@@ -88,17 +145,17 @@ void expect_same(const Structure& structure, const Model& model, const PairSourc
   for (const Pair& pair : model) {
     if (key == nullptr || *key != pair.first) {
       if (key != nullptr) {
-        ASSERT_EQ(structure.find(*key, after), std::nullopt) << "the key has no further payload";
+        ASSERT_TRUE(same(structure.find(*key, after), {})) << "the key has no further payload";
       }
       after.reset();
       key = &pair.first;
     }
-    ASSERT_EQ(structure.find(pair.first, after), pair.second)
+    ASSERT_TRUE(same(structure.find(pair.first, after), std::optional(pair.second)))
         << "find must return the next payload of the key";
     after = pair.second;
   }
   if (key != nullptr) {
-    ASSERT_EQ(structure.find(*key, after), std::nullopt) << "the key has no further payload";
+    ASSERT_TRUE(same(structure.find(*key, after), {})) << "the key has no further payload";
   }
 }
 
@@ -118,10 +175,11 @@ void expect_scans_agree(const Structure& structure, const Model& model, PairSour
 void expect_lookups_agree(const Structure& structure, const Model& model, PairSource& source) {
   if (table().find != nullptr) {
     const Pair probe = source.pair();
-    ASSERT_EQ(structure.find(probe.first), expected_payload(model, probe.first, std::nullopt))
+    ASSERT_TRUE(
+        same(structure.find(probe.first), expected_payload(model, probe.first, std::nullopt)))
         << "find must return the smallest payload of the key";
-    ASSERT_EQ(structure.find(probe.first, probe.second),
-              expected_payload(model, probe.first, probe.second))
+    ASSERT_TRUE(same(structure.find(probe.first, probe.second),
+                     expected_payload(model, probe.first, probe.second)))
         << "find must return the smallest payload of the key that is larger than `after`";
   }
   if (table().find_batch != nullptr) {
