@@ -124,7 +124,7 @@ Json run_all(uint32_t transactions) {
   options.indexes = 50;
   options.keys = 100'000;
   options.blind_deletes = true;
-  rows.push_back(run("int64, 8 threads, 50 x 100,000 keys", "", options));
+  rows.push_back(run("int64, 8 threads, 50 indexes of 100,000 keys", "", options));
   return rows;
 }
 
