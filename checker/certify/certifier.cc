@@ -318,10 +318,7 @@ class Certifier {
 
   Fit certify_order(const Graph& graph) {
     std::string wrong = replay(context_, graph);
-    if (!wrong.empty()) {
-      return undecided("no serial order was found; the last one that was tried does not fit " +
-                       wrong + "; record a shorter run");
-    }
+    if (!wrong.empty()) return undecided(std::move(wrong));
     out_.verdict = Verdict::kCertified;
     out_.reason.clear();
     if (context_.options.keep_order) out_.order = first_events(context_, graph);

@@ -184,21 +184,23 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
     if child.returncode == -signal.SIGKILL:
         return _unfinished("the process that read the file was killed")
     if child.returncode == -signal.SIGXCPU:
-        return _stuck("reading used up its CPU time")
+        return _stuck(f"reading the file takes more than {CPU_SECONDS} s of CPU time")
     if child.returncode < 0:
-        number = -child.returncode
-        return _stuck(f"reading ended by signal {number} ({signal.strsignal(number)})")
+        signal_name = signal.strsignal(-child.returncode)
+        return _stuck(
+            f"the file is damaged or unusual: the program that reads it crashed ({signal_name})"
+        )
     if child.returncode != 0:
         detail = child.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
-        return _stuck(f"reading failed: {detail[:300]}")
+        limit_mib = ADDRESS_SPACE_BYTES >> 20
+        return _stuck(f"the file cannot be read with {limit_mib} MiB of memory: {detail[:300]}")
     return child.stdout.decode("utf-8", "replace")
 
 
-def _stuck(detail: str) -> str:
+def _stuck(problem: str) -> str:
     return _refused(
         "inspection_limit",
-        f"the file cannot be read within {CPU_SECONDS} s of CPU time and {ADDRESS_SPACE_BYTES >> 20} MiB of memory "
-        f"({detail})",
+        problem,
         "upload the file as the linker wrote it, or strip it (strip --strip-unneeded)",
     )
 
