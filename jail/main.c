@@ -68,8 +68,10 @@
  *
  * While the program runs, and afterwards, no process outside the jail opens a path inside it.
  * Results leave the jail only over the passed descriptors. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "jail/filesystem/mounts.h"
@@ -178,6 +180,13 @@ static void complete(struct options* options) {
   }
 }
 
+/* Keeps the error of the first write that failed: later calls may change errno. */
+static void note_error(bool written, int* error) {
+  if (!written && !*error) {
+    *error = errno;
+  }
+}
+
 int main(int argc, char** argv) {
   struct options options;
   struct isolation isolation = {.mechanisms = 0};
@@ -202,9 +211,10 @@ int main(int argc, char** argv) {
   die_set_clean_up(NULL);
   bool removed = cgroup_remove(&cgroups);
   int meta = options.check ? STDOUT_FILENO : options.meta_fd;
-  bool written = meta < 0 || meta_write_isolation(meta, &isolation, &options);
+  int error = 0;
+  note_error(meta < 0 || meta_write_isolation(meta, &isolation, &options), &error);
   if (options.check) {
-    written = meta_write_hints(meta, &isolation, &options) && written;
+    note_error(meta_write_hints(meta, &isolation, &options), &error);
   }
   report_leftovers(&options, &before, removed);
   if (!enough) {
@@ -212,12 +222,12 @@ int main(int argc, char** argv) {
     return EXIT_JAIL_REFUSED;
   }
   if (!options.check && meta >= 0) {
-    written = meta_write_outcome(meta, &outcome) && written;
+    note_error(meta_write_outcome(meta, &outcome), &error);
   }
-  if (!written) {
-    die("cannot write the jail's report to descriptor %d; if it is a pipe, keep the reading end "
-        "open until the jail ends; if it is a file, free space on its disk",
-        meta);
+  if (error) {
+    die("cannot write the jail's report to descriptor %d: %s; if it is a pipe, keep the reading "
+        "end open until the jail ends; if it is a file, free space on its disk",
+        meta, strerror(error));
   }
   return 0;
 }

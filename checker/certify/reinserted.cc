@@ -217,7 +217,8 @@ Violation violation_of_search(const Context& context, const OrderSearch& found, 
   violation.name = found.order ? "dirty_read" : "internal";
   violation.detail = found.order
                          ? "A transaction saw a record before its writer called commitTransaction"
-                         : "No serial order of the transactions gives the recorded results";
+                         : "All serial orders of these transactions were tried, and none gives all "
+                           "of their results";
   if (stale) rename_as_stale_read(violation);
   if (stale && !context.options.strict) violation.severity = Severity::kAdvisory;
   for (const Transaction& one : context.transactions.committed) {

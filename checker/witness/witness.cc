@@ -74,8 +74,8 @@ constexpr std::array kMeanings = {
     Meaning{"intermediate_read",
             "A transaction saw a record that its writer deleted before committing"},
     Meaning{"internal",
-            "A transaction contradicts itself: a result does not fit an earlier call of the same "
-            "transaction, or fits no state of the index"},
+            "A result contradicts an earlier result of the same transaction, or no order of the "
+            "transactions gives the result"},
     Meaning{
         "lost_update",
         "Two transactions changed the same record, each as if the other transaction did not exist: "
