@@ -7,7 +7,7 @@ import sys
 
 from runner.settings import load_settings
 
-# The last number is 1 if all views are loaded: the first requests would load them otherwise, and they would not be exempt.
+# The last number is 1 if all views are loaded. Views that the first requests load would not be exempt.
 _PROGRAM = (
     "import gc, sys, web.wsgi; "
     "print(len(gc.get_objects()), gc.get_freeze_count(), int('web.boards.views' in sys.modules))"
