@@ -186,7 +186,7 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
     if not jail_suffices(run.jail_level, board.jail_level):
         reasons.append(
             f"the sandbox of the run had the isolation level {run.jail_level or 'unknown'}; "
-            f"the board requires {board.jail_level}"
+            f"the board requires {board.jail_level}. The level depends on the site's machine: ask an organiser"
         )
     return reasons
 

@@ -18,7 +18,8 @@ Error loader_error() {
   const char* reason = dlerror();
   return Error{std::string("cannot load the structure's library: ") +
                (reason == nullptr ? "the system gave no reason" : reason) +
-               "; give the path of a shared library that was built for this machine"};
+               "; give a shared library that was built for this machine, and that is linked with "
+               "everything it needs"};
 }
 
 // Returns the name of the first required function that the table lacks, or nullptr if it has all.

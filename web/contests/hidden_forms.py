@@ -95,7 +95,7 @@ class HiddenForm(ShownForm):
     parameters = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
-        help_text="One NAME = NUMBER per line. Parameters that you leave out keep the values of the instance. "
+        help_text="One NAME = NUMBER per line. Parameters that you leave out keep the values of the chosen instance. "
         "The tables below list names and ranges.",
     )
     sessions = forms.IntegerField(
