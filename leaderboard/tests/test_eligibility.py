@@ -108,13 +108,17 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ),
         (
             {"jail_level": "weak"},
-            "the sandbox of the run had the isolation level weak; the board requires full. "
-            "The level depends on the site's machine: ask an organiser",
+            (
+                "the sandbox of the run had the isolation level weak; the board requires full. "
+                "The level depends on the site's machine: ask an organiser"
+            ),
         ),
         (
             {"jail_level": ""},
-            "the sandbox of the run had the isolation level unknown; the board requires full. "
-            "The level depends on the site's machine: ask an organiser",
+            (
+                "the sandbox of the run had the isolation level unknown; the board requires full. "
+                "The level depends on the site's machine: ask an organiser"
+            ),
         ),
     ],
 )
