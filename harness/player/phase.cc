@@ -52,10 +52,7 @@ void Phase::play() {
 // this one.
 void Phase::run_thread(uint32_t thread) {
   interpreter_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
-  if (inputs_.pins != nullptr && !inputs_.pins->bind(thread))
-    give_up(kDonePlayer,
-            "a thread could not be bound to one CPU, which this phase needs: allow the system "
-            "calls sched_getaffinity and sched_setaffinity, or choose another benchmark instance");
+  if (inputs_.pins != nullptr && !inputs_.pins->bind(thread)) give_up(kDonePlayer, kNotBound);
   try {
     if (inputs_.hooks.before) inputs_.hooks.before(thread);
     inputs_.event_clock == nullptr ? play_unrecorded(thread) : play_recorded(thread);

@@ -19,6 +19,12 @@
 
 namespace keydrome {
 
+// The message if Cpus::bind() fails.
+inline constexpr const char* kNotBound =
+    "a thread could not be bound to one CPU, which this phase needs; if a container or another "
+    "sandbox around Keydrome forbids sched_getaffinity or sched_setaffinity, allow these system "
+    "calls there, or choose another benchmark instance";
+
 // The CPUs that the process may use.
 class Cpus {
  public:

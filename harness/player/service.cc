@@ -50,10 +50,7 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* 
 // Serves one slot until the phase ends. An exception caught here comes from the library, because
 // the other functions throw none.
 void Service::run_thread(PhaseId phase, uint32_t number, CallWait wait, const Cpus* pins) {
-  if (pins != nullptr && !pins->bind(number))
-    give_up(phase, kDonePlayer,
-            "a thread could not be bound to one CPU, which this phase needs: allow the system "
-            "calls sched_getaffinity and sched_setaffinity, or choose another benchmark instance");
+  if (pins != nullptr && !pins->bind(number)) give_up(phase, kDonePlayer, kNotBound);
   try {
     serve_slot(slots_[number], wait);
   } catch (const std::exception& error) {

@@ -73,4 +73,4 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
 
 
 def _named(row: Row) -> str:
-    return f"{row.name}\N{NO-BREAK SPACE}\N{MIDDLE DOT} {row.variant} of {row.user}"
+    return f"{row.name} ({row.variant}) of {row.user}"

@@ -132,7 +132,7 @@ def test_a_group_says_how_many_sessions_would_tell_entries_apart() -> None:
     (group,) = groups_of(Standings(board, 1, "test", ("test",), entries), shown)
     assert group.tied
     found = re.fullmatch(
-        "About (\\d+) more sessions of each entry would tell art\xa0· rw of alice and hot\xa0· rw of alice apart.",
+        r"About (\d+) more sessions of each entry would tell art \(rw\) of alice and hot \(rw\) of alice apart.",
         group.note,
     )
     assert found
