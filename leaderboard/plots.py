@@ -84,7 +84,7 @@ def _draw_one(detail: RunDetail, name: str, draw: Callable[[Any], bytes], series
         picture = draw(series)
     except (ValueError, KeyError, TypeError, ZeroDivisionError):
         _log.exception(
-            "run %d: cannot draw %s, because the curve in its report is not valid: report this bug to the developers",
+            "run %d: cannot draw %s from the curve in its report: report the following traceback to the developers",
             detail.pk,
             name,
         )

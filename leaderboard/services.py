@@ -202,12 +202,14 @@ def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
         _log.exception(
-            "an upload was refused, because the disk with %s is full: free space on this disk",
+            "an upload was refused, because the site cannot store it in %s: %s: "
+            "free space on this disk, or raise the disk quota",
             runner_settings.blobs,
+            error.strerror,
         )
         raise Refused(
             [
-                "the site did not store the file, because its disk is full: tell an organiser, and try again later"
+                "the site did not store the file, because its storage is full: tell an organiser, and try again later"
             ]
         ) from error
     return blob, inspect_library(store.path(blob.sha256), runner_settings, trusted=trusted)
@@ -255,7 +257,8 @@ def record(report: RunReport) -> bool:
         )
         if run is None:
             _log.warning(
-                "the report of run %d attempt %d was discarded: the run has ended, or another attempt executes the run",
+                "the report of run %d attempt %d was discarded, because the run has ended or was queued again since: "
+                "the run's page shows which; nothing needs to be done",
                 report.run_id,
                 report.attempt,
             )

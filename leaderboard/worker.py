@@ -56,7 +56,8 @@ _log = logging.getLogger(__name__)
 _STOPPED = {
     Heartbeat.CANCEL: "a user cancelled the run",
     Heartbeat.CONTINUE: "this worker is stopping, so the run is queued again",
-    Heartbeat.LOST: "this worker no longer owns the run, because the lease on the run ended",
+    Heartbeat.LOST: "this worker no longer owns the run, because the lease on the run, which each contact with the "
+    "database extends, has ended",
 }
 
 
@@ -173,8 +174,8 @@ class _Heartbeats:
             self.lease_until = _lease_from_now()
         except UNREACHABLE:
             _log.warning(
-                "run %d: cannot reach the database; the run continues until its lease ends in %d s: "
-                "check that the database server is running",
+                "run %d: a call of the database failed; the run stops if no call succeeds within %d s: "
+                "check the database server; the following traceback names the reason",
                 self.run_id,
                 max(0, round(self.lease_until - now)),
                 exc_info=True,
@@ -193,14 +194,15 @@ class _Heartbeats:
         while True:
             try:
                 return write()
-            except UNREACHABLE:
+            except UNREACHABLE as error:
                 if time.monotonic() > self.lease_until:
                     raise
                 _log.warning(
-                    "run %d: cannot reach the database to store the result; trying again until the lease ends in %d s: "
-                    "check that the database server is running",
+                    "run %d: the database did not store the result; trying again for %d s, then the result is lost: "
+                    "%s: check the database server",
                     self.run_id,
                     max(0, round(self.lease_until - time.monotonic())),
+                    error,
                 )
                 close_old_connections()
                 time.sleep(self.heartbeat_seconds)
@@ -329,7 +331,8 @@ class Worker:
                 done = self.drain()
             except UNREACHABLE:
                 _log.warning(
-                    "cannot reach the database; trying again every second: check that the database server is running",
+                    "a call of the database failed; trying again every second: check the database server; "
+                    "the following traceback names the reason",
                     exc_info=True,
                 )
                 done = 0
@@ -357,7 +360,8 @@ class Worker:
             self._stopped(run, heartbeats)
         except Exception as error:  # no failure of one run may stop the worker
             _log.exception(
-                "run %d attempt %d: %s: report the following traceback to Keydrome's developers",
+                "run %d attempt %d: %s: correct the cause in the following traceback if it is on this machine or "
+                "in the database; otherwise report the traceback to Keydrome's developers",
                 run.pk,
                 run.attempt,
                 failure,

@@ -97,8 +97,8 @@ def send_due_mail() -> int:
             mail.send()
         except (SMTPException, OSError) as error:
             _log.warning(
-                "an announcement of contest %s was not sent to one subscriber (delivery %d, try %d of %d): %s: "
-                "check the mail server in KEYDROME_EMAIL_URL",
+                "an announcement of contest %s was not sent to one subscriber (email %d, try %d of %d): %s: "
+                "check the mail server in KEYDROME_EMAIL_URL or, if the error names it, the subscriber's address",
                 delivery.message.contest.slug,
                 delivery.pk,
                 delivery.tries + 1,

@@ -125,7 +125,8 @@ def reason_against_repetitions(user: User, sessions: int) -> str:
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
     return (
         f"this request takes {counted(sessions, 'session')}, and you have {left} left of the "
-        f"{counted(limit, 'session')} that you may repeat in 24 hours: choose fewer sessions, or try again later"
+        f"{counted(limit, 'session')} that you may repeat in 24 hours: "
+        "choose fewer sessions or runs, or try again when the sessions that you repeated are older than 24 hours"
     )
 
 

@@ -70,7 +70,7 @@ def refusal(versions: Mapping[str, int], machine_class: str) -> str:
         if versions.get(name) != version and secret:
             reasons.add(
                 "waiting runs on a contest's hidden instance need a version of the benchmark that this worker does not "
-                "have: update and restart the site or the worker, whichever is older"
+                "have: update the site and the worker to the same version of Keydrome, and restart both"
             )
         elif versions.get(name) != version:
             own = f"version {versions[name]}" if name in versions else "no benchmark of this name"

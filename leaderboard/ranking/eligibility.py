@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
 NOT_ACCEPTED = "which this board does not accept"
+_STALE_MEANS = "a transaction missed data committed before the transaction began"
 _ALL_COMPLETE = "; a board requires that all transactions complete"
 # The beginnings of reasons that name a gate (see _gate) or an audit. Pages link such a reason to the run that it names.
 _NAMED_GATE = re.compile(r"the (\w+) tests (?:found|did not pass|have not passed)")
@@ -110,8 +111,8 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         )
     if board.strict and STALE_READ in run.decisive_findings:
         reasons.append(
-            "the run's spot check, an extra session in which all results are judged together, found a stale read, "
-            f"{NOT_ACCEPTED}"
+            "the run's spot check, an extra judged session, found a stale read "
+            f"({_STALE_MEANS}), {NOT_ACCEPTED}"
         )
     for gate in gates:
         reasons += _gate(gate, board)
@@ -147,12 +148,13 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
     if run.scale not in board.scales:
         reasons.append(
             f"the run used the benchmark at {run.scale} scale (size); "
-            f"the board requires {' or '.join(board.scales)} scale"
+            f"the board requires {' or '.join(board.scales)} scale. The site chooses the scale: ask an organiser"
         )
     if not board.accepts_machine(run.machine_class):
         reasons.append(
             f"the machine of the run has the class {run.machine_class or 'unknown'}; "
-            f"the board requires the class {' or '.join(board.machines)}"
+            f"the board requires the class {' or '.join(board.machines)}. "
+            "The site chooses the machine: ask an organiser"
         )
     return reasons
 
@@ -161,7 +163,7 @@ def _transactions(run: RunFacts) -> list[str]:
     """Check that the report has the transaction counts, and that every planned transaction completed."""
     failed, completed = run.transactions_failed, run.transactions_completed
     if failed is None or completed is None:
-        return ["the run's report does not say whether all transactions completed"]
+        return ["the run's report does not say whether all transactions completed: repeat the run"]
     total = failed + completed if run.transactions_planned is None else run.transactions_planned
     if failed:
         return [f"{failed:,} of {counted(max(total, failed), 'transaction')} failed{_ALL_COMPLETE}"]
@@ -176,12 +178,13 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
     reasons = []
     if run.score is None:
         reasons.append(
-            "the run has no score, because the control library (the baseline) was not measured in the same sessions"
+            "the run has no score, because the control library (the baseline) was not measured in the same sessions: "
+            "repeat the run"
         )
     if run.sessions < board.minimum_sessions:
         reasons.append(
             f"the run has {counted(run.sessions, 'session')} (repetitions of the benchmark); "
-            f"the board requires at least {board.minimum_sessions}"
+            f"the board requires at least {board.minimum_sessions}. Ask an organiser for a run with more sessions"
         )
     if not jail_suffices(run.jail_level, board.jail_level):
         reasons.append(
@@ -203,13 +206,22 @@ def _gate(gate: GateFacts, board: Board) -> list[str]:
         if run.verdict == "passed" or (stale and not board.strict):
             passed.add(run.instance)
         elif stale:
-            return [f"the {gate.benchmark} tests found stale reads, {NOT_ACCEPTED}"]
+            return [
+                f"the {gate.benchmark} tests found a stale read ({_STALE_MEANS}), {NOT_ACCEPTED}"
+            ]
         else:
             return [
                 f"the {gate.benchmark} tests did not pass (verdict: {run.verdict.replace('_', ' ')})"
             ]
     if not gate.instances:
-        return [f"the board requires the {gate.benchmark} tests, which do not exist"]
+        return [
+            f"the board requires the {gate.benchmark} tests, which this site does not have: tell an organiser"
+        ]
     if not passed.issuperset(gate.instances):
-        return [f"the {gate.benchmark} tests have not passed yet"]
+        return [
+            (
+                f"the {gate.benchmark} tests have not passed yet: wait until they have ended; "
+                "if none is queued or running, submit the library again"
+            )
+        ]
     return []

@@ -86,7 +86,10 @@ def _block_run(run: Run, seeds: list[str]) -> Run:
 def reason_against_blocks(runs: Sequence[Run]) -> str:
     """Return why these runs cannot have further sessions in common; an empty text if they can."""
     if len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN):
-        return "each run must belong to a different submission: choose at least two such runs"
+        return (
+            "only one run is chosen, or some runs belong to the same submission: "
+            f"choose at least {RUNS_MIN} runs, each of a different submission"
+        )
     known = {str(choice.target) for choice in catalogue.choices()}
     if reason := next((reason for run in runs if (reason := _reason_against_one(run))), ""):
         return reason
@@ -112,5 +115,5 @@ def _reason_against_one(run: Run) -> str:
     if run.submission.deleted_at:
         return f"the submission of run {run.pk} was deleted: submit the file again"
     if run.score is None:
-        return f"run {run.pk} has no result yet, or did not pass: choose runs that passed"
+        return f"run {run.pk} has no result yet, or did not pass (its page shows which): choose runs that passed"
     return ""

@@ -262,7 +262,8 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     ranked(track, submission)
     assert (
         run("recover_lost")
-        == "runs whose worker died or hangs: 0 queued again, 0 given up, 0 cancelled\n"
+        == "runs whose worker died or hangs: 0 queued again, 0 ended after their last attempt, "
+        "0 cancelled, as a user had asked\n"
     )
     assert run("rerun_stale") == (
         "no run queued, because no run with the newest version of its benchmark is missing\n"

@@ -64,6 +64,10 @@ def gate(name: str, *runs: GateRun) -> GateFacts:
 
 PASSED = tuple(gate(name, GateRun(name, "passed")) for name in ("unit", "phantom"))
 STALE = GateRun("phantom", "failed", ("stale_read",))
+NOT_YET = (
+    "the unit tests have not passed yet: wait until they have ended; if none is queued or running, "
+    "submit the library again"
+)
 
 
 def test_a_good_run_has_nothing_against_it() -> None:
@@ -84,7 +88,10 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ({"current_version": None}, "the benchmark sigmod2009 no longer exists"),
         (
             {"scale": "smoke"},
-            "the run used the benchmark at smoke scale (size); the board requires paper scale",
+            (
+                "the run used the benchmark at smoke scale (size); the board requires paper scale. "
+                "The site chooses the scale: ask an organiser"
+            ),
         ),
         (
             {"transactions_failed": 3, "transactions_completed": 79_997},
@@ -96,15 +103,21 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ),
         (
             {"transactions_completed": None},
-            "the run's report does not say whether all transactions completed",
+            "the run's report does not say whether all transactions completed: repeat the run",
         ),
         (
             {"score": None},
-            "the run has no score, because the control library (the baseline) was not measured in the same sessions",
+            (
+                "the run has no score, because the control library (the baseline) was not measured in the same "
+                "sessions: repeat the run"
+            ),
         ),
         (
             {"sessions": 3},
-            "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11",
+            (
+                "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11. "
+                "Ask an organiser for a run with more sessions"
+            ),
         ),
         (
             {"jail_level": "weak"},
@@ -129,13 +142,16 @@ def test_each_reason_is_named(change: dict[str, object], reason: str) -> None:
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        (gate("unit"), "the unit tests have not passed yet"),
+        (gate("unit"), NOT_YET),
         (
             gate("unit", GateRun("unit", "passed"), GateRun("unit", "crashed")),
             "the unit tests did not pass (verdict: crashed)",
         ),
-        (GateFacts("unit", instances=()), "the board requires the unit tests, which do not exist"),
-        (GateFacts("unit", ("unit", "b"), PASSED[0].runs), "the unit tests have not passed yet"),
+        (
+            GateFacts("unit", instances=()),
+            "the board requires the unit tests, which this site does not have: tell an organiser",
+        ),
+        (GateFacts("unit", ("unit", "b"), PASSED[0].runs), NOT_YET),
     ],
 )
 def test_a_gate_that_is_not_passed_is_named(facts: GateFacts, reason: str) -> None:
@@ -151,7 +167,7 @@ def test_reasons_name_their_gate() -> None:
     assert gate_in("the owner deleted the submission") == ""
     (reason,) = reasons_against(replace(GOOD, audit_verdict="failed"), BOARD, PASSED)
     assert names_an_audit(reason)
-    assert not names_an_audit("the unit tests have not passed yet")
+    assert not names_an_audit(NOT_YET)
 
 
 def test_a_board_says_whether_it_accepts_stale_reads() -> None:
@@ -159,14 +175,17 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     gates = (PASSED[0], gate("phantom", STALE))
     assert reasons_against(GOOD, BOARD, gates) == []
     assert reasons_against(GOOD, strict, gates) == [
-        "the phantom tests found stale reads, which this board does not accept"
+        (
+            "the phantom tests found a stale read (a transaction missed data committed before the transaction began), "
+            "which this board does not accept"
+        )
     ]
     stale = replace(GOOD, decisive_findings=("stale_read",))
     assert reasons_against(stale, BOARD, PASSED) == []
     assert reasons_against(stale, strict, PASSED) == [
         (
-            "the run's spot check, an extra session in which all results are judged together, found a stale read, "
-            "which this board does not accept"
+            "the run's spot check, an extra judged session, found a stale read "
+            "(a transaction missed data committed before the transaction began), which this board does not accept"
         )
     ]
 
@@ -267,7 +286,10 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
     assert demo.provisional
     assert reasons_against(replace(GOOD, scale="smoke", sessions=3), demo, PASSED) == []
     assert reasons_against(GOOD, demo, PASSED) == [
-        "the run used the benchmark at paper scale (size); the board requires smoke scale"
+        (
+            "the run used the benchmark at paper scale (size); the board requires smoke scale. "
+            "The site chooses the scale: ask an organiser"
+        )
     ]
 
 
@@ -279,7 +301,7 @@ def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bo
     reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
     expected = (
         f"the machine of the run has the class {machine_class}; "
-        "the board requires the class *, 2 CPUs, 24 GiB or fast"
+        "the board requires the class *, 2 CPUs, 24 GiB or fast. The site chooses the machine: ask an organiser"
     )
     assert reasons == ([] if is_accepted else [expected])
     everywhere = replace(BOARD, machines=("*",))

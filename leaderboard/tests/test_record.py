@@ -28,6 +28,13 @@ from runner.terms import Severity, Verdict
 
 pytestmark = pytest.mark.django_db
 
+# The reasons against a run whose required tests have not passed.
+NOT_YET = [
+    f"the {gate} tests have not passed yet: wait until they have ended; if none is queued or running, "
+    "submit the library again"
+    for gate in ("unit", "phantom")
+]
+
 
 def timed(submission: Submission) -> Run:
     return submission.runs.select_related("submission", "machine").get(instance="preliminary1")
@@ -81,10 +88,7 @@ def test_a_passed_library_gets_a_row(alice: User, track: Track) -> None:
 def test_the_gates_may_come_last(alice: User, track: Track) -> None:
     submission = enter(alice)
     run = track.finish(timed(submission))
-    assert run.why_not == [
-        "the unit tests have not passed yet",
-        "the phantom tests have not passed yet",
-    ]
+    assert run.why_not == NOT_YET
     assert rows() == []
     first, second = gates(submission)
     track.finish(first)
@@ -166,10 +170,7 @@ def test_another_configuration_is_another_entry(alice: User, track: Track) -> No
         track.finish(gate)
     other = enter(alice, configuration="rw")
     run = track.finish(timed(other))
-    assert run.why_not == [
-        "the unit tests have not passed yet",
-        "the phantom tests have not passed yet",
-    ]
+    assert run.why_not == NOT_YET
 
 
 def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track) -> None:
@@ -319,7 +320,8 @@ def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
     run = track.finish(timed(submission))
     assert run.provisional
     assert run.why_not[0] == (
-        "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11"
+        "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11. "
+        "Ask an organiser for a run with more sessions"
     )
 
 
@@ -387,10 +389,7 @@ def test_the_gates_of_a_deleted_submission_do_not_count_for_another(
     assert mine.eligible
     services.withdraw(theirs, by=alice)
     mine.refresh_from_db()
-    assert mine.why_not == [
-        "the unit tests have not passed yet",
-        "the phantom tests have not passed yet",
-    ]
+    assert mine.why_not == NOT_YET
     assert rows() == []
 
 

@@ -160,7 +160,7 @@ def method(found: RunComparison) -> str:
             f"So the ratios are compared seed by seed, with the paired signed-rank test of keydrome compare. {rules}"
         )
     why = (
-        f"have only {found.shared} seeds in common"
+        f"have only {counted(found.shared, 'seed')} in common"
         if found.shared
         else "have different seeds, so no two sessions played the same operations"
     )

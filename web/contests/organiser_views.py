@@ -36,7 +36,10 @@ TEAMS = 100
 # The overview counts entries and teams up to this number, because counting costs time for each of them.
 COUNT_MAX = 1000
 LOG_LINES = 50
-NOTHING_QUEUED = "No run was queued. Choose entries with timed runs that have ended."
+NOTHING_QUEUED = (
+    "No run was queued, because no chosen entry has a timed run that can be repeated. Choose entries whose timed runs "
+    "have ended, and whose files were neither refused nor deleted."
+)
 
 
 def _saved_contest(request: UserRequest, contest: Contest | None) -> tuple[ContestForm, bool]:

@@ -21,5 +21,6 @@ class Command(BaseCommand):
         recovered = services.recover_and_wake()
         self.stdout.write(
             f"runs whose worker died or hangs: {len(recovered.requeued)} queued again, "
-            f"{len(recovered.given_up)} given up, {len(recovered.cancelled)} cancelled"
+            f"{len(recovered.given_up)} ended after their last attempt, "
+            f"{len(recovered.cancelled)} cancelled, as a user had asked"
         )
