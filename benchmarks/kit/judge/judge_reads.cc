@@ -123,8 +123,8 @@ class ReadJudge {
               "payload does";
     if (!reason) return;
     groups_.report("impossible_record",
-                   "a scan returned a record that cannot exist: its key is one that transactions "
-                   "compute from earlier reads, but " +
+                   "a scan returned a record that cannot exist. Only a transaction that computes "
+                   "keys from earlier reads can have inserted a record under this key, but " +
                        *reason);
   }
 

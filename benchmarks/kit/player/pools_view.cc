@@ -16,8 +16,12 @@ namespace keydrome::player {
 namespace {
 
 // Names of the two kinds of images in errors.
-constexpr const char* kSession = "the session's program that the referee sent to the player";
-constexpr const char* kPiece = "a part of a thread's program that the referee sent to the player";
+constexpr const char* kSession =
+    "the data of the session, sent by the referee (the judging process) to the player "
+    "(the library's process),";
+constexpr const char* kPiece =
+    "a part of a thread's list of calls, sent by the referee (the judging process) to the player "
+    "(the library's process),";
 
 Error damaged(const std::string& image) {
   return Error{image + " is damaged: one of its offsets, counts or lengths is out of range; " +
@@ -25,9 +29,9 @@ Error damaged(const std::string& image) {
 }
 
 Error wrong_version(const std::string& image, uint32_t version) {
-  return Error{"referee and player come from different versions of Keydrome: " + image +
-               " has version " + std::to_string(version) + ", but this player reads version " +
-               std::to_string(format::kProgramVersion) + ": run ./dev build"};
+  return Error{"referee and player come from different versions of Keydrome: run ./dev build. " +
+               image + " has version " + std::to_string(version) +
+               ", but this player reads version " + std::to_string(format::kProgramVersion)};
 }
 
 template <typename T>
