@@ -167,10 +167,9 @@ class Checker {
 
   void differing_cart() {
     report("cart",
-           "the carts must contain exactly the lines that clients added and have not "
-           "bought, but lines are missing, extra or different: the carts contain " +
-               count_text(found_.carts.size(), "line") + ", and must contain " +
-               std::to_string(wanted_.carts.size()));
+           "the carts contain " + count_text(found_.carts.size(), "line") +
+               ", but not exactly the " + count_text(wanted_.carts.size(), "line") +
+               " that clients added and have not bought: lines are missing, extra or wrong");
   }
 
   void agree(Table table, bool agrees) {
