@@ -430,8 +430,8 @@ class Investigation {
     }
     if (replays > 0) {
       detail +=
-          "\nReplays of the calls did not reproduce the error. The error may depend on time or "
-          "chance.";
+          "\nReplays of the calls did not reproduce the error within shrink_ms (a parameter of the "
+          "benchmark). If the error depends on time or chance, run the benchmark several times.";
     }
     add(suspect.name, std::move(detail), std::move(witness));
   }

@@ -85,8 +85,9 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   if (!judged.history.unknown_arguments.empty()) {
     judged.mismatch =
         "the recording contains calls with keys that the benchmark does not use: the library has "
-        "overwritten the recording, or returned one handle for several indexes. Look for writes "
-        "outside the library's own memory, and return a different handle for each index";
+        "overwritten the recording, or returned one handle for several indexes. First check that "
+        "openIndex returns a different handle for each index. If it does, look for writes outside "
+        "the library's own memory";
     return judged;
   }
   SessionCheck check = model::check_session(judged.history);

@@ -148,10 +148,11 @@ class Checker {
  private:
   void rows() {
     if (balances_.malformed > 0) {
-      findings_.required("row_count",
-                         count_text(balances_.malformed, "record") +
-                             (balances_.malformed == 1 ? " is" : " are") +
-                             " wrong: every balance must belong to a customer and be a number");
+      findings_.required(
+          "row_count",
+          count_text(balances_.malformed, "record") + (balances_.malformed == 1 ? " is" : " are") +
+              " wrong: each record of the tables of balances must belong to a customer and "
+              "contain a number");
     }
     for (std::size_t c = 0; c < books_.accounts.size(); ++c) {
       const uint32_t savings = balances_.savings[c].rows, checking = balances_.checking[c].rows;

@@ -174,8 +174,8 @@ class Checker {
     const uint32_t loaded = books_.loaded[kSubscriber][row].text;
     if (changed ? is_last : format::read_number(pools_.payloads[loaded], field) == value) return;
     find("lost_update", kSubscriber, row,
-         "has the " + name + " " + std::to_string(*value) + ", but must have " +
-             (changed ? "the last value that some thread wrote"
+         "has " + std::to_string(*value) + " in the column " + name + ", but must have " +
+             (changed ? "the value that one of the threads wrote last"
                       : "the loaded value, because no transaction changed this column"));
   }
 

@@ -48,8 +48,8 @@ class Reporter {
   void expect_equal(const char* name, int64_t a, const std::string& what_a, int64_t b,
                     const std::string& what_b, const std::string& where = "") {
     if (a == b) return;
-    report(name, what_a + " is " + std::to_string(a) + ", but must equal " + what_b +
-                     ", which is " + std::to_string(b) + where);
+    report(name, what_a + where + " is " + std::to_string(a) + ", but must equal " + what_b +
+                     ", which is " + std::to_string(b));
   }
 
  private:
@@ -125,7 +125,7 @@ class OrderChecker {
     out_.expect_equal("order_numbers", orders.count, "the number of orders", last, what_last, in);
     out_.expect_equal("order_count", last, what_last,
                       scale_.customers + at(done_.orders, row.district),
-                      "the number of loaded and committed orders", in);
+                      "the number of orders that were loaded or committed", in);
   }
 
   // Checks conditions 5 and 6.
@@ -254,13 +254,13 @@ class MoneyChecker {
     }
     for (const WarehouseRow& row : state_.warehouses) {
       const std::string in = " (warehouse " + std::to_string(row.w) + ")";
-      out_.expect_equal("condition_1", row.ytd, "W_YTD (in cents)", at(districts, row.w),
+      out_.expect_equal("condition_1", row.ytd, "W_YTD in cents", at(districts, row.w),
                         "the sum of D_YTD", in);
-      out_.expect_equal("condition_8", row.ytd, "W_YTD (in cents)", at(to_warehouse, row.w),
+      out_.expect_equal("condition_8", row.ytd, "W_YTD in cents", at(to_warehouse, row.w),
                         "the sum of H_AMOUNT", in);
     }
     for (const DistrictRow& row : state_.districts) {
-      out_.expect_equal("condition_9", row.ytd, "D_YTD (in cents)", at(to_district, row.district),
+      out_.expect_equal("condition_9", row.ytd, "D_YTD in cents", at(to_district, row.district),
                         "the sum of H_AMOUNT", " (" + district_text(row.district) + ")");
     }
   }
@@ -281,11 +281,11 @@ class MoneyChecker {
       const int64_t id = customer_id(row.district, row.c);
       const std::string in =
           " (customer " + std::to_string(row.c) + " of " + district_text(row.district) + ")";
-      out_.expect_equal("condition_10", row.balance, "C_BALANCE (in cents)",
+      out_.expect_equal("condition_10", row.balance, "C_BALANCE in cents",
                         at(delivered, id) - at(paid, id),
-                        "the sum of delivered amounts minus payments", in);
+                        "the sum of delivered amounts minus the sum of payments", in);
       out_.expect_equal("condition_12", row.balance + row.ytd_payment,
-                        "C_BALANCE + C_YTD_PAYMENT (in cents)", at(delivered, id),
+                        "C_BALANCE + C_YTD_PAYMENT in cents", at(delivered, id),
                         "the sum of delivered amounts", in);
     }
   }
@@ -313,7 +313,8 @@ class MoneyChecker {
     }
     const int64_t customers = scale_.warehouses * kDistricts * scale_.customers;
     out_.expect_equal("payment_count", payments, "the sum of C_PAYMENT_CNT",
-                      customers + done_.payments, "the number of loaded and committed payments");
+                      customers + done_.payments,
+                      "the number of payments that were loaded or committed");
     if (!done_.deliveries) return;
     for (const auto& [district, count] : *done_.deliveries) delivered += count;
     out_.expect_equal("payment_count", deliveries, "the sum of C_DELIVERY_CNT", delivered,
@@ -335,7 +336,7 @@ void check_conditions(const State& state, const Scale& scale, const Done& done,
     out.report(
         "malformed_row",
         count_text(state.malformed, "record") +
-            (state.malformed == 1 ? " is not a valid row of its table, "
+            (state.malformed == 1 ? " is not a valid row of its table; it is in "
                                   : " are not valid rows of their tables; the first is in ") +
             state.first_malformed);
   }

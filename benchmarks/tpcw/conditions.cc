@@ -62,8 +62,8 @@ class Checker {
     if (lost + strange == 0) return;
     report("row_count", "the table " + std::string(kTableSpecs[table].name) + " lacks " +
                             count_text(lost, "row") +
-                            " that committed transactions wrote, and has " +
-                            count_text(strange, "row") + " that no committed transaction wrote");
+                            " that the load or committed transactions wrote, and has " +
+                            count_text(strange, "row") + " that neither of them wrote");
   }
   static int64_t key_of(int64_t key) { return key; }
   template <typename Key, typename RowValue>
@@ -166,10 +166,10 @@ class Checker {
   }
 
   void differing_cart() {
-    report("cart", "the carts contain " + count_text(found_.carts.size(), "line") +
-                       ", but must contain exactly the lines that clients added and have not "
-                       "bought, whose number is " +
-                       std::to_string(wanted_.carts.size()));
+    report("cart",
+           "the carts contain " + count_text(found_.carts.size(), "line") +
+               ", but not exactly the " + count_text(wanted_.carts.size(), "line") +
+               " that clients added and have not bought: lines are missing, extra or wrong");
   }
 
   void agree(Table table, bool agrees) {

@@ -65,14 +65,15 @@ void judge_violation(const script::PhaseScript& phase, std::size_t thread,
           "illegal_answer",
           where + call +
               " was not called, because openIndex had returned no handle for the index: openIndex "
-              "must return SUCCESS for an index that exists" +
+              "must return SUCCESS and set *idxState for an index that exists" +
               count);
     case format::kCodeUnfit:
       return findings.required("missing_record",
                                where +
                                    "a read of this transaction found that a record which must "
-                                   "exist was missing or changed. commitTransaction must then "
-                                   "return DEADLOCK, but it returned SUCCESS" +
+                                   "exist was missing or changed. A transaction that reads this "
+                                   "must not commit: commitTransaction must return DEADLOCK, but "
+                                   "returned SUCCESS" +
                                    count);
     case ENTRY_EXISTS:
       if (first.op < ops.size() && ops[first.op].code == format::OpCode::kInsert) {

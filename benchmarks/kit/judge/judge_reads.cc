@@ -122,10 +122,11 @@ class ReadJudge {
             : "the record's payload does not begin with 8 letters from A to P, as every inserted "
               "payload does";
     if (!reason) return;
-    groups_.report("impossible_record",
-                   "a scan returned a record that cannot exist: its key is one that transactions "
-                   "compute from earlier reads, but " +
-                       *reason);
+    groups_.report(
+        "impossible_record",
+        "a scan returned a record that cannot exist. Only transactions that compute keys "
+        "from reads can insert this key, but " +
+            *reason);
   }
 
   const script::Script& script_;

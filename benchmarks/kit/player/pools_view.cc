@@ -16,8 +16,10 @@ namespace keydrome::player {
 namespace {
 
 // Names of the two kinds of images in errors.
-constexpr const char* kSession = "the session's program that the referee sent to the player";
-constexpr const char* kPiece = "a part of a thread's program that the referee sent to the player";
+constexpr const char* kSession =
+    "the session data that the library's process received from the judging process";
+constexpr const char* kPiece =
+    "a part of a thread's calls that the library's process received from the judging process";
 
 Error damaged(const std::string& image) {
   return Error{image + " is damaged: one of its offsets, counts or lengths is out of range; " +
@@ -25,9 +27,11 @@ Error damaged(const std::string& image) {
 }
 
 Error wrong_version(const std::string& image, uint32_t version) {
-  return Error{"referee and player come from different versions of Keydrome: " + image +
-               " has version " + std::to_string(version) + ", but this player reads version " +
-               std::to_string(format::kProgramVersion) + ": run ./dev build"};
+  return Error{
+      "the judging process and the library's process come from different versions of Keydrome: run "
+      "./dev build. " +
+      image + " has version " + std::to_string(version) +
+      ", but the library's process reads version " + std::to_string(format::kProgramVersion)};
 }
 
 template <typename T>

@@ -178,10 +178,10 @@ class Judge : public CrowdRecord {
       if (transaction.thread == 1 && missed) earlier_update = true;
     }
     if (!read_first || !earlier_update) return "";
-    return "no serial order explains the committed transactions. Transaction A of thread 0 read a "
-           "record that thread 1 replaced, so A must come before all transactions of thread 1. But "
-           "transaction B of thread 1 did not find the record that A inserted, so A must come "
-           "after B. One of A and B must not commit";
+    return "no serial order explains the committed transactions. Transaction A of thread 0 read "
+           "the record as it was before thread 1 first replaced it, so A must come before all "
+           "transactions of thread 1. But transaction B of thread 1 did not find the record that A "
+           "inserted, so A must come after B. One of A and B must not commit";
   }
 
   // Both scans of a committed transaction must return the same keys.

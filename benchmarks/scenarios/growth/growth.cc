@@ -256,7 +256,7 @@ std::string growth_text(std::span<const Growth> growths) {
          ". These transactions leave as many records as before, so memory runs out in the end: "
          "when a transaction ends, free the memory that it needed. (If the library fills a log of "
          "fixed size, the growth ends when the log is full.)\nGrowth in " +
-         std::to_string(kGrowthParts) + " equal parts, after a warm-up:" + rows;
+         std::to_string(kGrowthParts) + " equal parts of the transactions, after a warm-up:" + rows;
 }
 
 }  // namespace keydrome::scenarios

@@ -32,16 +32,16 @@ std::string assign_events(std::span<const Event> events, std::size_t thread, uin
       const uint32_t number = event.index - first_index;
       if (event.index < first_index || number / indexes >= runs.size()) {
         return "the recording contains a call on an index of another scenario: the library has "
-               "overwritten the recording, or returned one handle for several indexes. Look for "
-               "writes outside the library's own memory, and return a different handle for each "
-               "index";
+               "overwritten the recording, or returned one handle for several indexes. First check "
+               "that openIndex returns a different handle for each index. If it does, look for "
+               "writes outside the library's own memory";
       }
       if (enters(call_of(event))) run = number / indexes;
       if (number / indexes != run)
         return "the recorded calls are not in the order in which the benchmark made them: the "
                "library has overwritten the recording, or returned one handle for several "
-               "indexes. Look for writes outside the library's own memory, and return a different "
-               "handle for each index";
+               "indexes. First check that openIndex returns a different handle for each index. If "
+               "it does, look for writes outside the library's own memory";
       event.index = static_cast<uint16_t>(number % indexes);
     }
     runs[run].history.threads[thread].push_back(event);

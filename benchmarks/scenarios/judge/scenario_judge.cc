@@ -18,7 +18,7 @@ constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
 
 std::string variant_text(const Scenario& scenario, const Variant& variant) {
   constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
-  std::string text = "keys and payloads are labels; the real keys are ";
+  std::string text = "in the lines below, keys and payloads are labels; the real keys are of type ";
   text += kTypes.at(static_cast<std::size_t>(variant.type));
   if (scenario.literal_keys.empty())
     text += ", and the keys of labels 1 and 2 differ by " + std::to_string(variant.distance);

@@ -59,7 +59,8 @@ Result<void> check_count(const std::string& path, uint64_t count, uint64_t bytes
   const std::string counted = count_text(count, "key");
   if (count == rest / 4 && rest % 4 == 0) {
     return at_byte(path, kWord,
-                   "the keys have 32 bits each, but must have 64 bits: convert the file");
+                   "the keys have 32 bits each, but must have 64 bits: write each key as 8 bytes, "
+                   "little-endian");
   }
   if (count > rest / kWord) {
     return at_byte(
