@@ -48,9 +48,7 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, tables, size, *_ = HEADER.unpack_from(data)
     if (magic, version, size) != (b"KDHIST\r\n", 3, len(data)):
-        raise ValueError(
-            f"{path} is no complete history file of format version 3: record another run with this clone"
-        )
+        raise ValueError(f"{path} is damaged or no history of version 3: copy or record it again")
     if cut:
         raise ValueError(f"{path} lacks calls, because a log became full: record a shorter run")
     at, types, names, logs = HEADER.size, [], {}, []
@@ -160,15 +158,13 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
     types, logs, names = read_history(history)
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
-        raise ValueError(
-            f"{order} contains no serial order: write this file with certify --order FILE"
-        )
+        raise ValueError(f"{order} contains no serial order: certify --order FILE writes one")
     left, indexes, latest_begin = [committed(log) for log in logs], [Index() for _ in types], 0
     for thread, first in (map(int, line.split()) for line in lines):
         where = f"the transaction of thread {thread} that begins at event {first}"
         events = left[thread].pop(first, None) if thread < len(left) else None
         if events is None:
-            return f"{where} is not committed in the history, or the order has it twice"
+            return f"{where} is not committed in the history, or the order has it twice: pass files of one certify run"
         begin, end = logs[thread][first], logs[thread][events[-1]]
         if strict and end[6] < latest_begin:
             return f"{where} ended before a transaction that precedes it in the order began: real time forbids this"

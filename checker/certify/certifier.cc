@@ -148,7 +148,8 @@ std::string replay(const Context& context, const Graph& graph) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the checker found an order of the transactions, but a result contradicts it: " +
+      return "the checker could not decide, because a result contradicts the order that it "
+             "found: " +
              wrong + "; record another run";
   }
   return "";

@@ -90,8 +90,8 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (out.reason.empty()) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time, and the search found no other serial order; record "
-        "another run, with fewer transactions if possible";
+        "no serial order respects real time, and the search found none that contradicts real time "
+        "either; record another run, with fewer transactions if possible";
   }
 }
 
@@ -210,8 +210,7 @@ void limit_to_recorded_part(Certification& out) {
     *verdict = Verdict::kCouldNotJudge;
     out.reason =
         "the log of a thread filled up, so only the calls before that time were judged; a serial "
-        "order explains their results, but the later calls are unknown: record a shorter run or "
-        "allow a larger log";
+        "order explains their results, but the later calls are unknown: record a shorter run";
   }
 }
 

@@ -110,9 +110,7 @@ class HistoryReader {
 
   Result<History> read() {
     if (std::fread(&header_, sizeof header_, 1, file_) != 1)
-      return error(
-          "the file is too short for a history, or cannot be read; copy it again or record "
-          "another run");
+      return short_read("the file is too short for a history");
     if (std::string_view(header_.magic, sizeof header_.magic) != kMagic) {
       return error("this is not a history file; `keydrome bench --history DIR` writes such files");
     }
@@ -150,7 +148,7 @@ class HistoryReader {
     if (std::fseek(file_, 0, SEEK_SET) != 0)
       return error("the history file cannot be read: " + reason() + kCopyAgain);
     if (std::fread(tables.data(), size, 1, file_) != 1)
-      return error("the history file is truncated; copy it again or record another run");
+      return short_read("the history file is truncated");
     uint64_t checksum = 0;
     std::memcpy(&checksum, tables.data() + size - 8, 8);
     tables.resize(size - 8);
@@ -208,7 +206,7 @@ class HistoryReader {
     uint64_t checksum = 0;
     if ((size > 0 && std::fread(events.data(), size * sizeof(Event), 1, file_) != 1) ||
         std::fread(&checksum, sizeof checksum, 1, file_) != 1) {
-      return error("the history file is truncated; copy it again or record another run");
+      return short_read("the history file is truncated");
     }
     if (hash_bytes(bytes_of(events)) != checksum) {
       return error("the history file is damaged: the checksum of thread " +
@@ -218,6 +216,14 @@ class HistoryReader {
     return {};
   }
 
+  // Returns the error of a read that got too few bytes. `what` describes the file if the read met
+  // its end, and not an error of the system.
+  Error short_read(const char* what) const {
+    if (std::ferror(file_) != 0)
+      return error("the file cannot be read: " + reason() +
+                   "; give a history file, or copy this one again");
+    return error(std::string(what) + kCopyAgain);
+  }
   Error error(const std::string& what) const { return Error{path_ + ": " + what}; }
 
   std::FILE* file_;
@@ -267,7 +273,8 @@ Result<void> write_history(const History& history, const std::string& path) {
 Result<History> read_history(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) {
-    return Error{"cannot open " + path + ": " + reason() + "; give a history that you may read"};
+    return Error{"cannot open " + path + ": " + reason() +
+                 "; name an existing history that you may read"};
   }
   return HistoryReader(file.get(), path).read();
 }

@@ -35,9 +35,14 @@ void Phase::play() {
   try {
     for (uint32_t t = 1; t < count; ++t) threads.emplace_back([this, t] { run_thread(t); });
   } catch (const std::system_error& error) {
-    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what() +
-                             "; the limit jail.processes also counts the library's own threads: "
-                             "start fewer threads, or raise the limit");
+    // Only the driver, which runs outside the jail (sandbox), has hooks.
+    const char* remedy =
+        inputs_.hooks.before
+            ? "; end other programs, or raise the limit of processes (ulimit -u; in a container, "
+              "pids_limit)"
+            : "; the plan's limit jail.processes also counts the threads that the library starts: "
+              "start fewer of them, or raise the limit";
+    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what() + remedy);
   }
   // The calling thread plays operations too. Starting and joining one more thread would take longer
   // than the rest of the fixed work of a phase, and would count in its time. The calling thread is
@@ -52,7 +57,8 @@ void Phase::play() {
 // this one.
 void Phase::run_thread(uint32_t thread) {
   interpreter_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
-  if (inputs_.pins != nullptr && !inputs_.pins->bind(thread)) give_up(kDonePlayer, kNotBound);
+  if (inputs_.pins != nullptr && !inputs_.pins->bind(thread))
+    give_up(kDonePlayer, not_bound_text());
   try {
     if (inputs_.hooks.before) inputs_.hooks.before(thread);
     inputs_.event_clock == nullptr ? play_unrecorded(thread) : play_recorded(thread);

@@ -6,14 +6,20 @@ namespace keydrome {
 
 Cpus::Cpus() {
   CPU_ZERO(&all_);
-  if (sched_getaffinity(0, sizeof all_, &all_) != 0) return;
+  if (sched_getaffinity(0, sizeof all_, &all_) != 0) {
+    error_ = errno;
+    return;
+  }
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &all_)) numbers_.push_back(cpu);
   }
 }
 
 bool Cpus::bind(uint32_t thread) const {
-  if (numbers_.empty()) return false;
+  if (numbers_.empty()) {
+    errno = error_;
+    return false;
+  }
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(numbers_[thread % numbers_.size()], &one);

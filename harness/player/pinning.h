@@ -14,16 +14,21 @@
 
 #include <sched.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <vector>
 
 namespace keydrome {
 
-// The message if Cpus::bind() fails.
-inline constexpr const char* kNotBound =
-    "a thread could not be bound to one CPU, which this phase needs; if a container or another "
-    "sandbox around Keydrome forbids sched_getaffinity or sched_setaffinity, allow these system "
-    "calls there, or choose another benchmark instance";
+// Returns the message for a Cpus::bind() that failed. Reads errno.
+inline std::string not_bound_text() {
+  return std::string("a thread could not be bound to one CPU, which this phase needs: ") +
+         std::strerror(errno) +
+         "; if a container or another sandbox around Keydrome forbids sched_getaffinity or "
+         "sched_setaffinity, allow these system calls there, or choose another benchmark instance";
+}
 
 // The CPUs that the process may use.
 class Cpus {
@@ -34,7 +39,7 @@ class Cpus {
   Cpus();
 
   // Binds the calling thread to the CPU of thread number `thread` of a phase. Returns false if the
-  // kernel refuses. Thread-safe.
+  // kernel refuses, and sets errno. Thread-safe.
   bool bind(uint32_t thread) const;
   // Allows all CPUs for the calling thread again. Thread-safe.
   void release() const;
@@ -42,6 +47,7 @@ class Cpus {
  private:
   cpu_set_t all_;
   std::vector<int> numbers_;  // ascending
+  int error_ = 0;             // errno if the CPUs could not be read
 };
 
 }  // namespace keydrome

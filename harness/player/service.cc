@@ -40,8 +40,8 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* 
   } catch (const std::system_error& error) {
     give_up(phase, kDonePlayer,
             std::string("a thread could not be started: ") + error.what() +
-                "; the limit jail.processes also counts the library's own threads: start fewer "
-                "threads, or raise the limit");
+                "; the plan's limit jail.processes also counts the threads that the library "
+                "starts: start fewer of them, or raise the limit");
   }
   run_thread(phase, 0, wait, pins);
   for (std::thread& thread : running) thread.join();
@@ -50,7 +50,7 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* 
 // Serves one slot until the phase ends. An exception caught here comes from the library, because
 // the other functions throw none.
 void Service::run_thread(PhaseId phase, uint32_t number, CallWait wait, const Cpus* pins) {
-  if (pins != nullptr && !pins->bind(number)) give_up(phase, kDonePlayer, kNotBound);
+  if (pins != nullptr && !pins->bind(number)) give_up(phase, kDonePlayer, not_bound_text());
   try {
     serve_slot(slots_[number], wait);
   } catch (const std::exception& error) {

@@ -23,7 +23,8 @@ TEST(StaleVerdict, AnOlderPlanMustBeMadeAgain) {
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,
             "stale plan: the plan asks for version 1 of the benchmark tatp, but this referee has "
-            "version 2; make a new plan from the current benchmark.json");
+            "version 2; make a new plan from the current benchmark.json, or, if that file has the "
+            "plan's version, run ./dev build");
 }
 
 }  // namespace

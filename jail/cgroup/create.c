@@ -219,8 +219,9 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
     error = EINVAL;
   }
   if (error == EINVAL || error == EACCES || error == ERANGE) {
-    die("--cpus %s: this machine does not have all these processors (%s); name processors of "
-        "/sys/devices/system/cpu/online",
+    die("--cpus %s: this machine does not have all these processors, or the jail's control group "
+        "is not allowed to use them (%s); name processors of Cpus_allowed_list in "
+        "/proc/self/status",
         options->cpus, strerror(error));
   }
   if (error) {

@@ -24,7 +24,10 @@ enum { kDyingUs = 500000 };
 static dev_t device_of_root_place(void) {
   struct stat status;
   if (stat(kMountsPlace, &status) < 0) {
-    die_step("cannot read the status of the folder %s (stat)", kMountsPlace);
+    die_errno(
+        "cannot read the status of the folder %s, which the jail needs (create it with "
+        "`mkdir -m 1777 %s`)",
+        kMountsPlace, kMountsPlace);
   }
   return status.st_dev;
 }

@@ -95,6 +95,12 @@ static int run_program(void* argument) {
     _exit(0);
   }
   syscall(SYS_execveat, kExecDescriptor, "", options->program, environment, AT_EMPTY_PATH);
+  if (errno == ENOENT) {
+    die_errno(
+        "cannot execute %s: its loader is missing inside the jail (bind the loader with --bind, "
+        "or link the program statically), or it is a script, which the jail cannot execute",
+        options->program[0]);
+  }
   die_errno("cannot execute %s (it must be an executable file for this machine)",
             options->program[0]);
 }

@@ -225,7 +225,9 @@ class HangWriter {
   }
 
   std::string kernel_text(const HungThread& thread) const {
-    if (!thread.facts) return "its state is unknown, because the kernel does not list the thread";
+    if (!thread.facts)
+      return "its state is unknown: the kernel does not list the thread, so it has ended or not "
+             "begun";
     const ThreadFacts& facts = *thread.facts;
     const std::string cpu = ", " + seconds(facts.cpu_ms) + " of CPU time so far";
     if (runs(thread)) {

@@ -97,7 +97,9 @@ RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
                 "; build the harness again with ./dev build, then repeat the run"};
   }
   return {"infrastructure",
-          "stale plan: " + versions + "; make a new plan from the current benchmark.json"};
+          "stale plan: " + versions +
+              "; make a new plan from the current benchmark.json, or, if that file has the plan's "
+              "version, run ./dev build"};
 }
 
 RunVerdict memory_verdict(uint64_t estimate_bytes, uint64_t bound_bytes) {

@@ -99,14 +99,20 @@ std::string signal_name(int64_t number) {
   return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
 }
 
+// Appends to `what` the jail's error, if it reported one, and what to do.
+std::string with_jail_error(const std::string& what, const std::string& error) {
+  if (error.empty()) return what + "; run `jail --check` to find the cause";
+  return what + ": " + error + "; run `jail --check` to see whether this machine lacks something";
+}
+
 RunVerdict decide_closed(const SessionResult& result) {
   const std::string_view status = result.jail.text("status");
   if (result.stage == Stage::kStarting) {
-    const std::string_view error = result.jail.text("error");
+    const std::string error(result.jail.text("error"));
     return {"infrastructure",
-            "the player, the program in the jail (sandbox) that calls the library, did not start" +
-                (error.empty() ? std::string() : ": " + std::string(error)) +
-                "; run `jail --check` to find the cause"};
+            with_jail_error("the player, the program in the jail (sandbox) that calls the library, "
+                            "did not start",
+                            error)};
   }
   if (status == "signaled") {
     return {"crashed", "the library's process was ended by " +
@@ -130,7 +136,8 @@ RunVerdict decide_closed(const SessionResult& result) {
 
 std::string not_opened_text(const SessionResult& result) {
   return "the library cannot be loaded: " + result.detail +
-         "; build it for this machine, and link it with everything that it uses";
+         "; if a symbol or file is missing, link the library with what it uses; otherwise build it "
+         "on this machine";
 }
 
 RunVerdict decide_load_failure(const SessionResult& result) {
@@ -142,8 +149,8 @@ RunVerdict decide_load_failure(const SessionResult& result) {
               "after the library was loaded, its process could not give up the rights that only "
               "loading needs, so no call of the benchmark was made: " +
                   result.detail +
-                  "; a library must not install a seccomp filter, and the kernel must allow this "
-                  "step (run `jail --check`)"};
+                  "; a library must not install a seccomp filter. If this one installs none, this "
+                  "machine's kernel or container refuses the step: run `jail --check`"};
     case kLoadNotOpened:
       return {"failed", not_opened_text(result)};
     default:
@@ -194,8 +201,7 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
                                      required_level + "): " + error};
   }
   if (jail.exited && jail.exit_code == kJailFailed) {
-    return RunVerdict{"infrastructure",
-                      "the jail failed: " + error + "; run `jail --check` to find the cause"};
+    return RunVerdict{"infrastructure", with_jail_error("the jail (sandbox) failed", error)};
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {

@@ -128,8 +128,10 @@ Json machine_facts() {
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   add_text(facts, "governor", governor);
   if (!governor.empty() && governor != "performance") {
-    warnings.push_back("the CPU frequency governor is " + governor +
-                       ", so the frequency and the times may vary; set it to performance");
+    warnings.push_back(
+        "the CPU frequency governor is " + governor +
+        ", so the frequency and the times may vary; as root run: cpupower frequency-set "
+        "--governor performance");
   }
   add_text(facts, "transparent_huge_pages",
            chosen(first_line("/sys/kernel/mm/transparent_hugepage/enabled")));

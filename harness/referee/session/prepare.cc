@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -22,15 +24,17 @@ Result<void> check_files(const Plan& plan) {
       {"library.path", plan.library.path}, {"library.structure", plan.library.structure}};
   for (const auto& [field, path] : readable) {
     if (!path.empty() && access(path.c_str(), R_OK) != 0) {
-      return Error{std::string("plan.") + field + ": cannot read " + path +
-                   "; correct the path, or build the file"};
+      return Error{std::string("plan.") + field + ": cannot read " + path + ": " +
+                   std::strerror(errno) +
+                   "; correct the path, build the file, or make it readable"};
     }
   }
   const std::pair<const char*, std::string> runnable[] = {
       {"player", plan.player}, {"driver", plan.driver}, {"jail.path", plan.jail.path}};
   for (const auto& [field, path] : runnable) {
     if (!path.empty() && access(path.c_str(), X_OK) != 0) {
-      return Error{std::string("plan.") + field + ": cannot execute " + path +
+      return Error{std::string("plan.") + field + ": cannot execute " + path + ": " +
+                   std::strerror(errno) +
                    "; correct the path, or build the program with ./dev build"};
     }
   }
@@ -59,7 +63,8 @@ Result<void> check_key_type(const Plan& plan, const workload::Manifest& manifest
   const std::string given = keys.type == INT ? "int64" : "varchar";
   if (wanted == given) return {};
   return Error{"plan.keys: the keys of " + name + " are of type " + wanted + ", but those of " +
-               plan.keys + " are of type " + given + ": choose another instance"};
+               plan.keys + " are of type " + given +
+               ": choose another instance, or a file with keys of type " + wanted};
 }
 
 // Returns an error if the plan's instance does not use the files that the plan names.
