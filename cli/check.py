@@ -292,7 +292,7 @@ def _ends_early(
         why = (
             f"the suites have taken {elapsed:.0f} s, and the next instance may take {session_s:.0f} s, but "
             f"{check.scale.value} scale allows {_WALL_FACTOR * limit:.0f} s: the machine is busy, or the library "
-            "waits; run again when the machine has less other work"
+            "waits; run again when the machine has less other work. If this happens again, the library waits too long"
         )
         tally.leave_out(left, why)
         if tally.verdict is Verdict.PASSED:

@@ -151,8 +151,8 @@ def _parsed(path: Path, number: int, line: bytes) -> _Operation:
         raise _fault(
             path,
             number,
-            f"`ycsb run basic` and `ycsb load basic` print no line such as {_shown(line)}: redirect only the standard "
-            "output of YCSB, not its standard error",
+            f"`ycsb run basic` and `ycsb load basic` print no line such as {_shown(line)}: redirect the whole "
+            "standard output of one of these commands, and not its standard error",
         )
     table, key = match["table"], match["key"]
     if not re.fullmatch(rb"[A-Za-z0-9_]{1,15}", table):
@@ -166,7 +166,8 @@ def _parsed(path: Path, number: int, line: bytes) -> _Operation:
         raise _fault(
             path,
             number,
-            f"the key has {len(key):,} bytes, but at most {_KEY_BYTES_MAX} are allowed: use shorter keys",
+            f"the key has {len(key):,} bytes, but at most {_KEY_BYTES_MAX} are allowed: use shorter keys, "
+            "for example with a smaller -p zeropadding=N",
         )
     if key.startswith(_FIRST_OF_CHECKS):
         raise _fault(

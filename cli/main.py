@@ -79,7 +79,7 @@ def _with_remedy(error: OSError) -> str:
         return str(error)
     where = "" if error.filename is None else f"{error.filename}: "
     if isinstance(error, PermissionError):
-        remedy = "use sudo, or set KEYDROME_VAR to a folder that you can write to"
+        remedy = "use sudo, or, if it is Keydrome's data, set KEYDROME_VAR to a folder that you can write to"
     elif error.errno == errno.ENOSPC:
         remedy = "free some space where the output and KEYDROME_VAR are"
     else:

@@ -99,7 +99,8 @@ def run(options: argparse.Namespace) -> int:
         original = Original.from_json(bundle.run)
     except StrictError as error:
         raise UsageError(
-            f"{error}: if the bundle was made before the run had ended, download it again"
+            f"{error}: if the bundle was made before the run had ended, download it again; otherwise use the version "
+            "of Keydrome that made the bundle"
         ) from error
     library = find_runnable(options.library, settings).path
     request = _request(library, JailLevel(options.require), original, bundle, settings)

@@ -192,9 +192,9 @@ def combine(results: Sequence[InstanceSpeeds]) -> SuiteScore:
     left_out = {str(one.instance): reason for one in results if (reason := _missing(one, names))}
     counted = tuple(one for one in results if str(one.instance) not in left_out)
     if not counted:
-        reasons = "; ".join(f"{instance}: {reason}" for instance, reason in left_out.items())
+        reasons = ", ".join(f"{instance} ({reason})" for instance, reason in left_out.items())
         raise MixedResultsError(
-            f"no instance has a result of every library ({reasons}): compare the same libraries on each instance, "
+            f"no instance has a result of every library: {reasons}. Compare the same libraries on each instance, "
             "without those that fail"
         )
     logs = [np.log(np.array([one.speeds[name] for name in names])) for one in counted]
@@ -221,8 +221,8 @@ def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
         for (what, found), (_, wanted) in zip(one.conditions, results[0].conditions, strict=True):
             if found != wanted:
                 raise MixedResultsError(
-                    f"{one.instance} and {results[0].instance} differ in {what} ({found}, {wanted}): "
-                    "choose results with the same value"
+                    f"{one.instance} has the {what} {found}, but {results[0].instance} has the {what} {wanted}: "
+                    f"give results with the same {what}"
                 )
         key = (one.instance.benchmark, one.instance.instance)
         if key in seen:

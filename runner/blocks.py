@@ -231,7 +231,7 @@ class _Runner:
             when = f"block {number}" if number else _REHEARSAL
             raise RefereeError(
                 f"{when}: the control library, timed for comparison, has the verdict {verdict}: {reason}; "
-                "run ./dev build and try again"
+                "run ./dev build, and try again when the machine has less other work"
             )
         return value
 

@@ -32,7 +32,7 @@ def remove_leftovers(slot: int) -> list[str]:
         except subprocess.TimeoutExpired:
             return [
                 *lines,
-                f"{_CANNOT_REMOVE} within {SWEEP_TIMEOUT_SECONDS} s: restart the worker",
+                f"{_CANNOT_REMOVE} within {SWEEP_TIMEOUT_SECONDS} s: restart the worker, or if this fails, the machine",
             ]
         lines += [*done.stdout.splitlines(), *done.stderr.splitlines()]
     return lines

@@ -150,7 +150,8 @@ def run_session(
     if status != 0:
         detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
         raise RefereeError(
-            f"Keydrome's referee {_how_it_ended(status)}: {detail or 'it printed no reason; run again'}"
+            f"Keydrome's referee {_how_it_ended(status)}: "
+            f"{detail or 'it printed no reason; run again (after signal 9, with more free memory)'}"
         )
     return _read_report(report_path, plan, settings)
 
@@ -214,7 +215,8 @@ class _Watch:
                 if time.monotonic() - last_read > self._silence_seconds:
                     raise RefereeError(
                         f"Keydrome's referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was "
-                        "stopped: run again when the machine has less other work"
+                        "stopped: run again when the machine has less other work; if this happens again, it is an "
+                        "error of Keydrome: please report this message"
                     )
         try:
             return self._process.wait(self._silence_seconds)

@@ -232,9 +232,7 @@ class _Series:
         if control is not None and control.verdict is not Verdict.PASSED:
             verdict = control.verdict.value.replace("_", " ")
             text = f"the control library, which Keydrome times for comparison, has the verdict {verdict}"
-            advice = (
-                "your library is not at fault; run ./dev build or tell an organiser, and try again"
-            )
+            advice = "your library is not at fault; run ./dev build (on a site: tell an organiser), and try again"
             reason = f"session {number}: {text}: {control.reason}; {advice}"
             return self.result(Verdict.INFRASTRUCTURE, reason)
         return None

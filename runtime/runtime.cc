@@ -236,11 +236,12 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
   // Make one data structure and destroy it again, so that options that the structure does not
   // understand are reported now instead of at the first create.
   if (runtime->strategy_->make_store(structure.table().key_bytes_only) == nullptr) {
-    return Error{std::string("the structure ") + structure.table().name +
-                 " made no instance: it does not know one of the options " +
-                 (configuration.options.empty() ? "{}" : configuration.options) +
-                 " (configuration.options), or memory ran out; correct the options, or give the " +
-                 "run more memory"};
+    return Error{
+        std::string("the structure ") + structure.table().name +
+        " made no instance: it does not know one of the options " +
+        (configuration.options.empty() ? "{}" : configuration.options) +
+        " (configuration.options), or memory ran out; run without the options, and if this " +
+        "message appears again, give the run more memory"};
   }
   return runtime;
 }

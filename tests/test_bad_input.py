@@ -120,7 +120,7 @@ FILES = {
         at_once=True,
     ),
     "empty": Bad(
-        containing(b""), "refused", ("the file is empty", "upload the whole file"), at_once=True
+        containing(b""), "refused", ("the file is empty", "copy the whole file"), at_once=True
     ),
     "wrong_machine": Bad(
         wrong_machine, "refused", ("is for Arm64", "compile for x86-64"), at_once=True

@@ -68,7 +68,10 @@ def find_runnable(text: str, settings: Settings) -> Named:
     named = find_library(text, settings)
     path = named.path
     if not path.is_file():
-        raise UsageError(f"{printable(text)}: not a regular file; give a shared object")
+        raise UsageError(
+            f"{printable(text)}: not a regular file, but a folder, device, pipe or socket; give the path of a shared "
+            "object, such as ./NAME.so"
+        )
     size, limit = path.stat().st_size, settings.library_bytes_max
     if size > limit:
         raise UsageError(f"{display_name(path.name)} {sizes_in_mib(size, limit)}: {MAKE_SMALLER}")

@@ -129,4 +129,7 @@ def output_folder(folder: Path, option: str) -> None:
             f"{option} {folder}: the folder cannot be created ({error.strerror}): give another folder"
         ) from error
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"{option} {folder}: the folder is not writable: give another folder")
+        raise UsageError(
+            f"{option} {folder}: the folder is not writable (no permission, or a read-only file system): give another "
+            "folder"
+        )

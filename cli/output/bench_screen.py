@@ -175,10 +175,10 @@ def _audit_line(audit: Audit) -> str:
             "process uses: lower --threads, or stop other programs"
         )
     text = (
-        f"audit: verified mode, which hides the next calls, adds {audit.candidate_added_ns:,.0f} ns per call to the "
-        f"library, {audit.control_added_ns:,.0f} ns per call to the control library; the difference is "
+        f"audit: verified mode, which hides the next calls, adds {audit.candidate_added_ns:,.0f} ns to each call to "
+        f"the library, and {audit.control_added_ns:,.0f} ns to each call to the control library; the difference is "
         f"{audit.excess_ns:+,.0f} ns, "
-        f"{audit.share:+.0%} of the {audit.candidate_timed_ns:,.0f} ns of a call in timed mode"
+        f"{audit.share:+.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call in timed mode"
     )
     if not audit.is_decided:
         return (

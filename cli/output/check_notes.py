@@ -53,7 +53,7 @@ def notes(
         yield f"repeated, because the first attempt could not be judged: {names} (the reason for {first}: {reason})"
     if tally.not_run:
         left = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
-        yield f"not run, because {tally.why_not_run}: {left} ({counted(len(tally.not_run), 'instance')})"
+        yield f"not run: {left} ({counted(len(tally.not_run), 'instance')}), because {tally.why_not_run}"
     if tally.verdict is Verdict.PASSED:
         yield _what_passed(suites, scale)
     if tally.replays.memory[0]:

@@ -228,7 +228,10 @@ def notes(compared: Compared) -> Iterator[str]:
                 "larger than shown"
             )
     if compared.comparison is None:
-        yield "fewer than two libraries have times: there is nothing to compare; give other libraries"
+        yield (
+            "fewer than two libraries have times: there is nothing to compare; correct the excluded libraries, or give "
+            "others"
+        )
     else:
         yield from _undecided(compared, compared.comparison.pairs)
 

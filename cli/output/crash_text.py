@@ -136,7 +136,7 @@ def _end_of_process(finding: Finding) -> Iterator[str]:
     elif signal in _STACK_SIGNALS and not stack:
         yield (
             "There is no stack, because the stack overflowed (for example by a recursion that does not end), or "
-            "because the library handles the signal itself."
+            "because the library handles the signal itself. If your code sets no signal handler, the stack overflowed."
         )
 
 

@@ -273,7 +273,7 @@ def test_an_error_of_the_system_names_the_file_and_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, advice in (
-        (errno.EACCES, "use sudo, or set"),
+        (errno.EACCES, "use sudo, or, if"),
         (errno.EIO, "fix this problem, and"),
     ):
         error = OSError(number, os.strerror(number), "/a/b")

@@ -101,9 +101,9 @@ def test_operations_of_a_key_stay_with_one_thread(
             b"READ t k [ <all fields>]\nStarting test.\n",
             "run.txt, line 2: `ycsb run basic` and `ycsb load basic` print no line such as 'Starting",
         ),
-        (b"READ t k 5 [ f ]\n", "print no line such as 'READ t k 5 [ f ]': redirect only"),
-        (b"SCAN t k [ f ]\n", "print no line such as 'SCAN t k [ f ]': redirect only"),
-        (b"READ t\n", "print no line such as 'READ t': redirect only"),
+        (b"READ t k 5 [ f ]\n", "print no line such as 'READ t k 5 [ f ]': redirect the whole"),
+        (b"SCAN t k [ f ]\n", "print no line such as 'SCAN t k [ f ]': redirect the whole"),
+        (b"READ t\n", "print no line such as 'READ t': redirect the whole"),
         (
             b"\xff\xfe\x00\n",
             "run.txt, line 1: `ycsb run basic` and `ycsb load basic` print no line",

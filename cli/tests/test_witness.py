@@ -211,7 +211,8 @@ def test_a_full_disk_ends_the_writing_and_nothing_else(
     kept.keep(result, tmp_path)
     kept.finish(finding, [finding], "00000000000000ff")
     assert kept.problem == (
-        "not all files could be written: cannot write x: No space left on device"
+        "not all files could be written (cannot write x: No space left on device): "
+        "fix this problem, or give --witness another folder"
     )
 
 

@@ -104,11 +104,11 @@ def test_an_instance_counts_only_if_every_library_passed() -> None:
         ),
         (
             result("c", {"x": [1.0]}, conditions=(*CONDITIONS[:2], ("checks", "off"))),
-            "differ in checks (off, on)",
+            "has the checks on: give results with the same checks",
         ),
         (
             result("c", {"y": [1.0]}),
-            "no instance has a result of every library (ycsb-a-laptop: y: was not compared; ycsb-c-laptop: x",
+            "no instance has a result of every library: ycsb-a-laptop (y: was not compared), ycsb-c-laptop (x",
         ),
     ],
 )

@@ -63,7 +63,7 @@ def main() -> int:
         answer = _refused(
             "malformed",
             f"the file is malformed and cannot be read ({detail})",
-            "upload the file as the linker wrote it",
+            "link the library again, and use the file exactly as the linker wrote it",
         )
     sys.stdout.write(answer)
     return 0

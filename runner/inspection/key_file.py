@@ -74,8 +74,8 @@ def inspect_keys(path: Path, settings: Settings) -> KeyFile:
         kind, count = reader.word("type", KeyType), reader.integer("count", minimum=1)
     except StrictError as error:
         raise RequestError(
-            f"--keys {path}: the referee's answer about the file is malformed; run ./dev build, because the "
-            f"referee may be of another version: {error}"
+            f"--keys {path}: the answer of Keydrome's referee about the file is malformed ({error}): run "
+            "./dev build, because the referee may be of another version"
         ) from error
     return KeyFile(file, kind, count)
 

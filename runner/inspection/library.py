@@ -156,7 +156,9 @@ def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) ->
 def _refuse_unread(state: os.stat_result, limit_bytes: int) -> Refusal | None:
     if not stat.S_ISREG(state.st_mode):
         return Refusal(
-            "not_a_file", "this is not a regular file", "give the path of a shared object"
+            "not_a_file",
+            "this is a folder, device, pipe or socket, not a regular file",
+            "give the path of a shared object, such as ./NAME.so",
         )
     if state.st_size > limit_bytes:
         return Refusal(
@@ -182,7 +184,9 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
     except subprocess.TimeoutExpired:
         return _unfinished(f"reading did not end within {WALL_SECONDS} s")
     if child.returncode == -signal.SIGKILL:
-        return _unfinished("the process that read the file was killed")
+        return _unfinished(
+            "SIGKILL ended the process that read the file, for example because memory ran out"
+        )
     if child.returncode == -signal.SIGXCPU:
         return _stuck(f"reading the file takes more than {CPU_SECONDS} s of CPU time")
     if child.returncode < 0:
@@ -193,7 +197,9 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
     if child.returncode != 0:
         detail = child.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
         limit_mib = ADDRESS_SPACE_BYTES >> 20
-        return _stuck(f"the file cannot be read with {limit_mib} MiB of memory: {detail[:300]}")
+        return _stuck(
+            f"the program that reads the file, with at most {limit_mib} MiB of memory, failed: {detail[:300]}"
+        )
     return child.stdout.decode("utf-8", "replace")
 
 
@@ -201,15 +207,15 @@ def _stuck(problem: str) -> str:
     return _refused(
         "inspection_limit",
         problem,
-        "upload the file as the linker wrote it, or strip it (strip --strip-unneeded)",
+        "use the file exactly as the linker wrote it, or strip it (strip --strip-unneeded)",
     )
 
 
 def _unfinished(detail: str) -> str:
     return _refused(
         UNFINISHED,
-        f"the machine was too busy to inspect the file ({detail})",
-        "the file is not at fault; try again when the machine has less other work",
+        f"the machine could not finish the inspection of the file ({detail})",
+        "the file is not at fault; try again when the machine has less other work and more free memory",
     )
 
 

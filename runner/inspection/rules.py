@@ -131,14 +131,16 @@ def _refusal(name: str, problem: str, remedy: str) -> dict[str, str]:
 def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
     build = "build a shared object: gcc -O2 -shared -fPIC ... -o NAME.so"
     if size == 0:
-        yield _refusal("empty_file", "the file is empty", f"{build}, and upload the whole file")
+        yield _refusal("empty_file", "the file is empty", f"{build}, and copy the whole file")
     elif head[:4] != b"\x7fELF":
         guess = next((what for magic, what in _OTHER_FORMATS if head.startswith(magic)), "")
         text = guess or ("a text file" if _looks_like_text(head) else "")
         problem = "the file is not an ELF file" + (f"; it looks like {text}" if text else "")
         yield _refusal("not_elf", problem, f"{build} (on Linux)")
     elif len(head) < _HEADER_BYTES:
-        yield _refusal("malformed", "the file ends inside the ELF header", "upload the whole file")
+        yield _refusal(
+            "malformed", "the file ends inside the ELF header", "copy the whole file again"
+        )
     else:
         host = _HOST_MACHINES.get(platform.machine(), 0)
         machine = int.from_bytes(head[18:20], "little")
@@ -154,7 +156,7 @@ def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
 def _wrong_class(head: bytes, here: str) -> dict[str, str]:
     if head[4] not in {1, 2} or head[5] not in {1, 2}:
         problem = f"the ELF header is damaged: class {head[4]} and byte order {head[5]}, but each must be 1 or 2"
-        return _refusal("wrong_class", problem, "link the library again and upload it again")
+        return _refusal("wrong_class", problem, "link the library again, and copy the whole file")
     word = "32-bit" if head[4] == 1 else "big-endian"
     problem = f"the library is {word}, but this machine runs {here}"
     return _refusal("wrong_class", problem, f"compile for {here} (on a PC: gcc -m64)")
@@ -195,7 +197,7 @@ def _check_segments(image: ElfImage, size: int) -> Iterator[dict[str, str]]:
         if segment.p_offset + segment.p_filesz > size:
             end = segment.p_offset + segment.p_filesz
             problem = f"the file is truncated: a segment ends at byte {end}, but the file has {size} bytes"
-            yield _refusal("malformed", problem, "upload the whole file")
+            yield _refusal("malformed", problem, "copy the whole file again")
             break
     both = _FLAG_EXECUTE | _FLAG_WRITE
     if any(s.p_type == "PT_LOAD" and s.p_flags & both == both for s in image.segments):

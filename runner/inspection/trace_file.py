@@ -67,8 +67,8 @@ def inspect_trace(path: Path, settings: Settings) -> TraceFile:
         )
     except StrictError as error:
         raise RequestError(
-            f"--trace {path}: the referee's answer about the trace is malformed; run ./dev build, because the "
-            f"referee may be of another version: {error}"
+            f"--trace {path}: the answer of Keydrome's referee about the trace is malformed ({error}): run "
+            "./dev build, because the referee may be of another version"
         ) from error
 
 

@@ -77,8 +77,8 @@ def _digest(option: str, path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise RequestError(
-            f"--{option} {display_name(path.name)}: cannot read the file ({error.strerror}): leave it where it is "
-            "until the last session has ended"
+            f"--{option} {display_name(path.name)}: cannot read the file ({error.strerror}): it must stay "
+            "readable at this place until the last session has ended"
         ) from error
 
 
@@ -104,7 +104,9 @@ def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
     try:
         facts = parse_object(ended.stdout, "the referee's answer")
     except StrictError as error:
-        detail = printable(ended.stderr.strip()) or f"its exit status is {ended.returncode}"
+        status = ended.returncode
+        how = f"signal {-status} ended it" if status < 0 else f"its exit status is {status}"
+        detail = printable(ended.stderr.strip()) or how
         raise RequestError(
             f"--{command} {path}: Keydrome's referee gave no usable answer about the file ({detail}): run again with "
             "more free memory; if this happens again, run ./dev build, or give another file"

@@ -235,7 +235,7 @@ def test_a_control_that_fails_does_not_count_against_the_candidate(
     assert result.verdict is Verdict.INFRASTRUCTURE
     assert result.reason == (
         "session 1: the control library, which Keydrome times for comparison, has the verdict crashed: why; "
-        "your library is not at fault; run ./dev build or tell an organiser, and try again"
+        "your library is not at fault; run ./dev build (on a site: tell an organiser), and try again"
     )
     assert not result.sessions
 

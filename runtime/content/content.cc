@@ -44,8 +44,8 @@ void declare_broken(Index& index) {
   std::fprintf(
       stderr,
       "keydrome runtime: index %s: the structure could not undo a change, so the content is "
-      "wrong. Every call on this index returns FAILURE from now on. If memory ran out, give "
-      "the run more memory; otherwise correct the structure's put and del.\n",
+      "wrong. Every call on this index returns FAILURE from now on. Run again with more memory "
+      "(--memory GIB); if this message appears again, correct the structure's put and del.\n",
       index.name().c_str());
 }
 

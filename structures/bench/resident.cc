@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -60,10 +61,12 @@ double resident_bytes_per_key(const std::function<std::unique_ptr<Subject>()>& m
   KEYDROME_CHECK(waitpid(child, &status, 0) == child);
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) std::exit(1);  // the child has said why
   if (!read_all) {
-    std::fprintf(stderr,
-                 "structure_bench: the process that loads keys to measure the memory crashed, or "
-                 "the kernel killed it for lack of memory. Use fewer keys (--counts), or run "
-                 "structure_contract_test --library FILE on each structure.\n");
+    std::fprintf(
+        stderr,
+        "structure_bench: the process that loads keys to measure the memory was ended by "
+        "signal %d (%s). After signal 9, memory probably ran out: use fewer keys (--counts). "
+        "After another, run structure_contract_test --library FILE on each structure.\n",
+        WTERMSIG(status), strsignal(WTERMSIG(status)));
     std::exit(1);
   }
   return bytes;

@@ -41,7 +41,8 @@ Result<const KeydromeStructureTable*> load_structure(const std::string& path) {
   void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return Error{"cannot load " + path + ": " + dlerror() +
-                 "; give the path of a structure's shared library"};
+                 "; give a structure's shared library that is built for this machine and linked "
+                 "with everything it needs"};
   }
   using Entry = const KeydromeStructureTable* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "keydrome_structure"));
