@@ -238,7 +238,8 @@ TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
         found(result, "out_of_memory")
             .find("the library reached the memory limit of 64 MiB (jail.memory_bytes) before the "
                   "first phase had ended\n"
-                  "thread 0: create(\"numbers\") (operation 0) was running or about to begin when the process ended"),
+                  "thread 0: create(\"numbers\") (operation 0) was running or about to begin when "
+                  "the process ended"),
         std::string::npos)
         << found(result, "out_of_memory");
   }

@@ -107,8 +107,8 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
   first.position.op = 0;
   EXPECT_TRUE(has(last_calls_text(one_index(), {first}), "(operation 0) was running when"));
   first.stack.clear();
-  EXPECT_TRUE(
-      has(last_calls_text(one_index(), {first}), "(operation 0) was running or about to begin when"));
+  EXPECT_TRUE(has(last_calls_text(one_index(), {first}),
+                  "(operation 0) was running or about to begin when"));
   waits.stack = "library.so+0x10";
   EXPECT_TRUE(has(last_calls_text(one_index(), {waits}),
                   "thread 2: waits for other threads (operation 9) without calling the library\n"

@@ -199,13 +199,8 @@ class HangWriter {
   std::string position_text(const HungThread& thread) const {
     const ProgramPosition& position = thread.position;
     if (position.finished) return "has finished the phase";
-    if (dead_ && position.in_call && !position.rolling_back && !position.awaits_piece) {
-      // A thread has position 0 from the start of the phase on, so it may not have begun this call.
-      const bool may_not_run = position.op == 0 && !crashed(thread);
-      return position.call + " (operation " + std::to_string(position.op) + ") was running" +
-             (may_not_run ? " or about to begin" : "") + " when the process ended" +
-             (thread.before.empty() ? "" : "; the calls before it:");
-    }
+    if (dead_ && position.in_call && !position.rolling_back && !position.awaits_piece)
+      return last_call_text(thread);
     const std::string where = "(operation " + std::to_string(position.op) + ")";
     if (how_ == How::kSlow && position.in_call && !position.rolling_back)
       return position.call + " " + where + " was running";
@@ -222,6 +217,15 @@ class HangWriter {
     if (!position.in_call)
       return "waits for other threads " + where + " without calling the library" + since;
     return position.call + " " + where + " has not returned" + since;
+  }
+
+  std::string last_call_text(const HungThread& thread) const {
+    const ProgramPosition& position = thread.position;
+    // A thread has position 0 from the start of the phase on, so it may not have begun this call.
+    const bool may_not_run = position.op == 0 && !crashed(thread);
+    return position.call + " (operation " + std::to_string(position.op) + ") was running" +
+           (may_not_run ? " or about to begin" : "") + " when the process ended" +
+           (thread.before.empty() ? "" : "; the calls before it:");
   }
 
   std::string kernel_text(const HungThread& thread) const {
