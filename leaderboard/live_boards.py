@@ -232,7 +232,8 @@ def ranks_of(entry: BoardEntry) -> str:
 def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:
     """Return why an entry of the old board has no rank on the new one; an empty text if it has one."""
     if new is not None and not new.spare:
-        return "" if new.position is not None else f"the library is not among the best {board.top}"
+        below = f"on the new version, the library is not among the best {board.top}"
+        return "" if new.position is not None else below
     if not runs:
         return "the entry has not been run again"
     if _is_open(runs):

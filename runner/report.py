@@ -494,5 +494,7 @@ def _bucket(value: object, where: str) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != _BUCKET_NUMBERS:
         items = f"an array of {len(value)} items" if isinstance(value, list) else ""
         found = items or json_name(type(value))
-        raise StrictError(f"{where}.buckets: expected an array [upper bound, count], found {found}")
+        raise StrictError(
+            f"{where}.buckets: each item must be an array [upper bound, count], but one is {found}"
+        )
     return _integer(value[0], where), _integer(value[1], where)

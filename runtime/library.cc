@@ -68,7 +68,8 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
     const MutexLock guard(g_configure_mutex);
     if (g_runtime.load() != nullptr) {
       write_reason(
-          "the runtime is configured already; start a new process to use another configuration",
+          "keydrome_configure was called a second time in this process; call it once, and start a "
+          "new process for another configuration",
           reason, capacity);
       return 1;
     }

@@ -305,8 +305,8 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
                            : "These " + std::to_string(last + 1) + " calls reproduce") +
                 " the error if the library is empty at the beginning. The search replayed " +
                 count_text(replayer.replays(), "variant") +
-                " of the calls and found no smaller one that fails. Here p1, p2 and so on are " +
-                "payloads:" + joined(lines);
+                " of the calls and found no smaller one that fails. " + narrator.legend(last) +
+                ":" + joined(lines);
   const std::string notation = narrator.notation(last);
   if (!notation.empty())
     text.detail +=

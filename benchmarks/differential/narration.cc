@@ -182,6 +182,17 @@ std::string Narrator::result_token(const Event& event) const {
          (known ? payload(event.payload) : "?");
 }
 
+std::string Narrator::legend(uint32_t last) const {
+  std::string text = "Here p1, p2 and so on are payloads";
+  for (uint32_t i = 0; i <= last; ++i) {
+    if (!has_index(call_of(events_[i]))) continue;
+    const std::string& index = history_.indexes[events_[i].index].name;
+    if (handles_[i] != index)
+      return text + ", and " + handles_[i] + " is a further handle of the index " + index;
+  }
+  return text;
+}
+
 std::string Narrator::notation(uint32_t last) const {
   if (last >= kTokensMax) return "";
   std::string text = "T1:", legend;

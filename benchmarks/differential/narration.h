@@ -26,6 +26,10 @@ class Narrator {
   // The call `last` always has its own line.
   std::vector<std::string> lines(uint32_t last) const;
 
+  // Returns the meaning of the names in the calls up to `last`: of payloads, and of an index's
+  // further handles.
+  std::string legend(uint32_t last) const;
+
   // Returns the calls up to `last` in the notation of the scenarios. For example, "T1: b i(1,p1)
   // g(1)=NF" is a begin, an insert, and a get that finds nothing. Long keys and strings have labels
   // such as k1, which are explained at the end. Returns an empty text if there are too many calls.
