@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _with_remedy(error: OSError) -> str:
     if error.strerror is None:  # an error of our own, whose text has a remedy
         return str(error)
-    where = "" if error.filename is None else f"{error.filename}: "
+    where = "" if error.filename is None else f"cannot read or write {error.filename}: "
     if isinstance(error, PermissionError):
         remedy = "use sudo, or, if it is Keydrome's data, set KEYDROME_VAR to a folder that you can write to"
     elif error.errno == errno.ENOSPC:
