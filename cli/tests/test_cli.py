@@ -280,7 +280,8 @@ def test_an_error_of_the_system_names_the_file_and_what_to_do(
         monkeypatch.setattr("cli.listing.run", _raising(error))
         assert main(["list"]) == 2
         text = capsys.readouterr().err
-        assert text.startswith(f"keydrome: error: /a/b: {os.strerror(number)}: {advice}")
+        reason = os.strerror(number)
+        assert text.startswith(f"keydrome: error: cannot read or write /a/b: {reason}: {advice}")
 
 
 def _raising(error: Exception) -> Callable[[object], int]:
