@@ -28,7 +28,7 @@ _RUNNING = re.compile(
 )
 _THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
 _STACK = "  stack at the crash: "
-_MEMORY = "call or an earlier one may have damaged memory; AddressSanitizer names the write."
+_MEMORY = "call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong access."
 _SIGNAL = re.compile(r"ended by (SIG[A-Z]+)")
 _STACK_SIGNALS = {
     "SIGSEGV",
@@ -157,7 +157,7 @@ def find_race(given: str, session: str, *, cpp: bool = False) -> str:
 
 
 def find_damage(given: str, session: str, *, cpp: bool = False) -> str:
-    """Return how AddressSanitizer finds the write that damages memory; the arguments are those of find_race()."""
+    """Return how AddressSanitizer finds the first wrong use of memory; the arguments are those of find_race()."""
     finds = f"name the first wrong access in the source ({_GUIDE})"
     return with_sanitizer(given, "address", session, finds, cpp=cpp)
 
@@ -211,7 +211,7 @@ def crash_file(
     lines += [f"  {command} --tool {tool}    # {what}" for tool, what in tools.items()]
     races = is_race(finding) and not is_structure
     sanitizer = "thread" if races else "address"
-    what = "a data race" if races else "the write that damages memory"
+    what = "a data race" if races else "the wrong use of memory"
     lines += [
         "",
         f"To find {what}, build the library with a sanitizer",

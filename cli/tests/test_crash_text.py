@@ -50,7 +50,7 @@ def test_two_threads_inside_the_library_look_like_a_race() -> None:
         "A crash that needs two threads at once is usually a data race"
     )
     assert text.endswith(
-        "Otherwise, this call or an earlier one may have damaged memory; AddressSanitizer names the write. This run "
+        "Otherwise, this call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong access. This run "
         "did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
     )
 
@@ -59,7 +59,7 @@ def test_the_crash_of_a_structure_hardly_is_a_race() -> None:
     """ThreadSanitizer does not see the locks of the runtime, so it would report races that do not exist."""
     text = " ".join(meaning(TWO, "./mine.so", is_structure=True))
     assert "a data race is possible only if the structure claims shared reads" in text
-    assert "This call or an earlier one may have damaged memory" in text
+    assert "This call or an earlier one may have used memory wrongly" in text
     file = crash_file(TWO, "./mine.so --config rw", "--seed 1", "", is_structure=True)
     assert "-fsanitize=address" in file
     assert "-fsanitize=thread" not in file
@@ -83,7 +83,7 @@ def test_one_thread_inside_the_library_is_not_called_a_race() -> None:
     assert not is_race(ONE)
     assert (
         "No other thread was inside the library at that moment: only insertRecord was running. This call or an earlier "
-        "one may have damaged memory; AddressSanitizer"
+        "one may have used memory wrongly; AddressSanitizer"
     ) in said(ONE)
     assert said(replace(ONE, detail="ended by SIGSEGV")) == ""
 
@@ -99,7 +99,7 @@ def test_a_thread_that_has_completed_no_call_is_not_inside_the_library() -> None
     assert not is_race(crash)
     assert said(crash).startswith(
         "Thread 3 crashed in get. Thread 2 has completed no call yet, so this is hardly a data race. This call or an "
-        "earlier one may have damaged memory; AddressSanitizer"
+        "earlier one may have used memory wrongly; AddressSanitizer"
     )
     both = replace(crash, detail=starts.replace("(operation 7)", "(operation 0)"))
     assert calls_inside(both) == {2: "insertRecord", 3: "get"}
