@@ -50,8 +50,8 @@ def test_two_threads_inside_the_library_look_like_a_race() -> None:
         "A crash that needs two threads at once is usually a data race"
     )
     assert text.endswith(
-        "Otherwise, this call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong access. This run "
-        "did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
+        "Otherwise, this call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong "
+        "access. This run did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
     )
 
 
