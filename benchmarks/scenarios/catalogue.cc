@@ -259,8 +259,8 @@ Result<std::vector<Scenario>> parse_scenarios(std::string_view text) {
   if (!instance) return Error{"a file of scenarios: " + instance.error().message};
   const Json* list = json->find("scenarios");
   if (list == nullptr) {
-    return Error{"the file of the instance " + *instance +
-                 " has no field \"scenarios\"; add it (a list of scenarios)"};
+    return Error{"the file with \"instance\": \"" + *instance +
+                 "\" has no field \"scenarios\"; add it (a list of scenarios)"};
   }
   if (!list->is_array()) return wrong_type("scenarios", *list, "a list");
   std::vector<Scenario> scenarios;

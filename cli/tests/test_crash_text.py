@@ -51,7 +51,8 @@ def test_two_threads_inside_the_library_look_like_a_race() -> None:
     )
     assert text.endswith(
         "Otherwise, this call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong "
-        "access. This run did not include the suite with one thread; `keydrome check ./mine.so --suite differential` plays it."
+        "access. This run did not include the suite with one thread; "
+        "`keydrome check ./mine.so --suite differential` plays it."
     )
 
 

@@ -75,9 +75,10 @@ class RunJudge {
 
   std::vector<RunViolation> judge() {
     if (log_.left_over) {
-      report("wrong_delete", Severity::kRequired,
-             "before the run, a transaction deleted every record of the index, but getNext still "
-             "returned a record");
+      report(
+          "wrong_delete", Severity::kRequired,
+          "a transaction deleted every record of the index, but getNext still returned a record; "
+          "the calls below came later, and were not judged");
       return std::move(violations_);
     }
     History history = log_.history;
