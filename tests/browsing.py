@@ -91,7 +91,9 @@ def fill_the_site(world: World) -> list[str]:
     plots.draw_missing()
     waiting = world.submit(content=world.library + b"y")
     running = claim()
-    claims.heartbeat(running.pk, running.attempt, 0.4, "session 1 of 1: candidate, phase test")
+    claims.heartbeat(
+        running.pk, running.attempt, 0.4, "session 1 of 1: candidate library, phase test"
+    )
     Announcement.objects.create(
         title="New tests", body="They are *stricter*.", published_at=timezone.now()
     )

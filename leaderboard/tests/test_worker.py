@@ -122,7 +122,7 @@ def test_a_heartbeat_shows_where_the_run_is(alice: User, machine: Machine) -> No
         )
 
     worker(machine, Scripted(during=look)).run_one()
-    assert seen == [("running", 0.25, "session 1 of 3: candidate, phase populate")]
+    assert seen == [("running", 0.25, "session 1 of 3: candidate library, phase populate")]
 
 
 def test_a_running_run_is_cancelled_at_the_next_heartbeat(

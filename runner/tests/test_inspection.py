@@ -147,7 +147,7 @@ def test_a_damaged_header_is_not_called_another_machine(
     damaged = patched(good_library, tmp_path / "damaged.so", 4, class_and_order)
     text = refusal(inspect_library(damaged, settings), "wrong_class")
     assert "the ELF header is damaged" in text
-    assert "upload it again" in text
+    assert "copy the whole file" in text
     assert "compile for" not in text
 
 
@@ -347,7 +347,7 @@ def test_a_run_on_a_busy_machine_ends_as_infrastructure(
     )
     result, facts = run_file(good_library, request, settings, tmp_path, lambda _progress: True)
     assert (result.verdict, result.findings) == (Verdict.INFRASTRUCTURE, ())
-    assert "the machine was too busy" in result.reason
+    assert "the machine could not finish the inspection" in result.reason
     assert facts.is_unfinished
 
 

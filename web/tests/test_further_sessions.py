@@ -123,8 +123,8 @@ def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run])
     gate = run_of(near[0].submission, "unit")
     waiting = run_of(world.submit(content=world.library + b"waiting"))
     for runs, reason in (
-        ([near[0]], "choose at least two"),
-        ([near[0], near[0]], "choose at least two"),
+        ([near[0]], "choose at least 2 runs"),
+        ([near[0], near[0]], "choose at least 2 runs"),
         ([near[0], run_of(other)], "do not have the same benchmark, instance, scale"),
         ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
         ([near[0], waiting], f"run {waiting.pk} has no result yet"),

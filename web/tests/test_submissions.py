@@ -258,7 +258,7 @@ def test_a_run_page_follows_the_run_until_it_has_ended(alice: Client, world: Wor
     for _ in range(gates):
         finish(claim())
     mine = claim()
-    claims.heartbeat(mine.pk, mine.attempt, 0.25, "session 1 of 3: candidate, phase test")
+    claims.heartbeat(mine.pk, mine.attempt, 0.25, "session 1 of 3: candidate library, phase test")
     busy = alice.get(path, {"seen": "queued"})
     assert busy.status_code == 200
     assert 'value="0.25"' in busy.content.decode()
