@@ -101,7 +101,7 @@ def small_disk(folder: Path, kibibytes: int) -> Iterator[None]:
 
 def test_a_full_disk_takes_no_submission_and_leaves_no_trace(world: World, own_var: Path) -> None:
     with small_disk(own_var / "blobs", 16):
-        with pytest.raises(services.Refused, match="disk is full"):
+        with pytest.raises(services.Refused, match="its storage is full"):
             world.submit(content=world.library + bytes(1 << 20))
         assert [path for path in (own_var / "blobs").rglob("*") if path.is_file()] == []
     assert Submission.objects.count() == 0
