@@ -187,8 +187,11 @@ std::string Narrator::legend(uint32_t last) const {
   for (uint32_t i = 0; i <= last; ++i) {
     if (!has_index(call_of(events_[i]))) continue;
     const std::string& index = history_.indexes[events_[i].index].name;
-    if (handles_[i] != index)
-      return text + ", and " + handles_[i] + " is a further handle of the index " + index;
+    if (handles_[i] == index) continue;
+    return text.append(", and ")
+        .append(handles_[i])
+        .append(" is a further handle of the index ")
+        .append(index);
   }
   return text;
 }
