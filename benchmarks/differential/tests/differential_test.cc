@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "benchmarks/differential/generator.h"
+#include "benchmarks/differential/judged_calls.h"
+#include "benchmarks/differential/narration.h"
 #include "benchmarks/differential/script_calls.h"
 #include "benchmarks/differential/shrinker.h"
 #include "benchmarks/kit/judge/replay.h"
@@ -192,6 +194,22 @@ TEST(Calls, AreLeftOutWhenTheCallsTheyNeedAreMissing) {
   EXPECT_EQ(playable({create, open, begin, get}).size(), 5u);
   EXPECT_EQ(playable({open, get}).size(), 1u);  // the open must fail
   EXPECT_EQ(playable({create, open, open, begin, begin, create, commit}).size(), 4u);
+}
+
+TEST(Narrator, ExplainsTheNameOfASecondHandle) {
+  Case session{.indexes = {INT}, .keys = {}, .texts = {""}, .calls = {}};
+  session.calls = {{.kind = CallKind::kCreate},
+                   {.kind = CallKind::kOpen, .slot = 0},
+                   {.kind = CallKind::kOpen, .slot = 1},
+                   {.kind = CallKind::kClose, .slot = 1}};
+  const history::History calls = unanswered(session);
+  const Narrator narrator(session, calls);
+  const std::string payloads = "Here p1, p2 and so on are payloads";
+  EXPECT_EQ(narrator.legend(1), payloads);
+  EXPECT_TRUE(narrator.legend(3).starts_with(payloads + ", and ")) << narrator.legend(3);
+  EXPECT_TRUE(
+      narrator.legend(3).ends_with("2 is a further handle of the index " + calls.indexes[0].name))
+      << narrator.legend(3);
 }
 
 // Searches for the smallest session in which a delete of a pair follows an abort.
