@@ -15,6 +15,7 @@ import pytest
 
 from cli import check
 from cli.check_tally import LEAK, Tally
+from cli.input.suites import chosen_suites
 from cli.output.check_notes import notes
 from runner.contract import Session
 from runner.inspection.library import LibraryFacts, LibraryKind
@@ -360,3 +361,8 @@ def test_a_structure_that_passed_is_not_sent_to_the_thread_sanitizer(settings: S
     _, note = said(settings, tally)
     assert "structure_contract_test" in note
     assert "fsanitize" not in note
+
+
+def test_the_suite_with_one_thread_runs_first(settings: Settings) -> None:
+    """After a crash in another suite, the screen can then say whether one thread is enough for a fault."""
+    assert [suite.name for suite in chosen_suites([], settings)][0] == "differential"
