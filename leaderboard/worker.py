@@ -198,8 +198,8 @@ class _Heartbeats:
                 if time.monotonic() > self.lease_until:
                     raise
                 _log.warning(
-                    "run %d: the database did not store the result; trying again for %d s, then the site queues the run "
-                    "again: %s: check the database server",
+                    "run %d: the database did not store the result; trying again for %d s, then the site queues the "
+                    "run again: %s: check the database server",
                     self.run_id,
                     max(0, round(self.lease_until - time.monotonic())),
                     error,
