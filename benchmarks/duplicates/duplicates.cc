@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,23 +67,29 @@ Operation random_operation(workload::Rng& rng, uint64_t existing_percent) {
 // thread writes the key; all threads read it.
 class Generator : public workload::ClientScript {
  public:
-  Generator(std::vector<uint32_t> counts, const Parameters& parameters, uint64_t seed,
+  Generator(const std::vector<uint32_t>& counts, const Parameters& parameters, uint64_t seed,
             const CheckPolicy& policy)
       : ClientScript(seed, policy),
         operations_(parameters.u64("operations_per_thread")),
         existing_percent_(parameters.u64("existing_percent")),
-        deleted_max_(std::max(kPayloadsMax, parameters.u32("payloads_per_key"))),
-        counts_(std::move(counts)),
-        payloads_(counts_.size()) {
+        deleted_max_(std::max(kPayloadsMax, parameters.u32("payloads_per_key"))) {
+    uint64_t records = 0;
+    keys_.reserve(counts.size());
+    for (const uint32_t count : counts) {
+      keys_.push_back({.first_payload = records, .count = count});
+      records += count;
+    }
+    payloads_.resize(records);
+    key_of_record_.reserve(records);
     index_ = builder().add_index("index", INT);
     // The keys are hashes, so that the hot keys of the Zipf distribution are not adjacent in key
     // order.
-    for (uint32_t i = 0; i < counts_.size(); ++i) {
+    for (uint32_t i = 0; i < keys_.size(); ++i) {
       builder().add_int64_key(static_cast<int64_t>(workload::fnv_63(i)));
     }
     for (const char* name : kClasses) builder().add_class(name);
     add_clients(parameters.u32("threads"), [this](Rng& rng, uint32_t) {
-      return static_cast<uint32_t>(rng.below(counts_.size()));
+      return static_cast<uint32_t>(rng.below(keys_.size()));
     });
     for (uint32_t number = 0; number < clients().size(); ++number) add_records(number);
   }
@@ -94,12 +101,18 @@ class Generator : public workload::ClientScript {
     uint64_t first = 0, deletable_end = 0, end = 0;
   };
 
+  struct KeyOfIndex {
+    uint64_t first_payload;  // where its payloads begin in payloads_
+    uint32_t count;          // number of its payloads before and after each transaction
+    uint32_t present = 0;    // number of its payloads now
+  };
+
   void add_records(uint32_t number) {
     Own own{.first = key_of_record_.size()};
     for (const bool deletable : {true, false}) {
-      for (uint32_t key = number; key < counts_.size(); key += clients().size()) {
-        if ((counts_[key] <= deleted_max_) != deletable) continue;
-        key_of_record_.insert(key_of_record_.end(), counts_[key], key);
+      for (uint32_t key = number; key < keys_.size(); key += clients().size()) {
+        if ((keys_[key].count <= deleted_max_) != deletable) continue;
+        key_of_record_.insert(key_of_record_.end(), keys_[key].count, key);
       }
       (deletable ? own.deletable_end : own.end) = key_of_record_.size();
     }
@@ -128,8 +141,8 @@ class Generator : public workload::ClientScript {
 
   void operate(Client& client, Operation operation, uint32_t key) {
     script::ThreadBuilder& out = client.out();
-    std::vector<script::Payload>& payloads = payloads_[key];
-    const auto count = static_cast<uint32_t>(payloads.size());
+    const uint32_t count = keys_[key].count;
+    const auto payloads = std::span(payloads_).subspan(keys_[key].first_payload, count);
     switch (operation) {
       case kGet:
         return out.get(kSlot, key);
@@ -140,21 +153,21 @@ class Generator : public workload::ClientScript {
       case kReplace: {
         std::swap(payloads.back(), payloads[client.rng().below(count)]);
         out.delete_pair(kSlot, key, payloads.back());
-        payloads.pop_back();
+        --keys_[key].present;
         return out.insert(kSlot, key, new_payload(key));
       }
       case kInsertExisting:
         return out.insert(kSlot, key, payloads[client.rng().below(count)], format::kMayExist);
       default:
         out.delete_key(kSlot, key);
-        payloads.clear();
+        keys_[key].present = 0;
         for (uint32_t i = 0; i < count; ++i) out.insert(kSlot, key, new_payload(key));
     }
   }
 
   script::Payload new_payload(uint32_t key) {
-    payloads_[key].push_back(builder().new_payload());
-    return payloads_[key].back();
+    KeyOfIndex& of = keys_[key];
+    return payloads_[of.first_payload + of.present++] = builder().new_payload();
   }
 
   // Returns the key of a random record. A key's probability is proportional to its number of
@@ -172,10 +185,10 @@ class Generator : public workload::ClientScript {
 
   uint64_t operations_, existing_percent_;
   uint32_t deleted_max_;
-  std::vector<uint32_t> counts_;  // by key: number of payloads before and after each transaction
-  std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
-  std::vector<uint32_t> key_of_record_;                 // by record, in the order of Own
-  std::vector<Own> own_;                                // by client
+  std::vector<KeyOfIndex> keys_;
+  std::vector<script::Payload> payloads_;  // the present payloads of all keys, key by key
+  std::vector<uint32_t> key_of_record_;    // by record, in the order of Own
+  std::vector<Own> own_;                   // by client
   uint32_t index_ = 0;
 };
 
@@ -183,7 +196,7 @@ constexpr double kRecordBytes = 16;  // key and payload
 // Numbers of 32 bits that the generator stores for each record: its key, its place in the order of
 // the load, and its payload (a tag and a text).
 constexpr double kCopiesOfRecord = 4;
-constexpr double kForKey = 64;  // bytes of the generator's list of a key's payloads
+constexpr double kForKey = 16;  // bytes for a key's counts and the place of its payloads
 
 class Duplicates : public workload::Workload {
  public:
