@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.terms import JailLevel
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -122,11 +120,3 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         slot=int(slot),
         cpus=values.get("KEYDROME_CPUS", ""),
     )
-
-
-def parse_level(text: str) -> JailLevel:
-    """Return the jail level that `text` names. Raises SettingsError if no level has this name."""
-    try:
-        return JailLevel(text)
-    except ValueError as error:
-        raise SettingsError(f"{text!r} is not a jail level: use {', '.join(JailLevel)}") from error

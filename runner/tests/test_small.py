@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from runner import slots
 from runner.machine import machine_facts
-from runner.settings import SettingsError, load_settings, parse_level
+from runner.settings import SettingsError, load_settings
 from runner.slots import SlotsTakenError, hold_slot, hold_worker_slot, slots_for_tests
 from runner.text import capped, display_name, printable
 from runner.work_folder import work_folder
@@ -59,11 +59,6 @@ def test_a_slot_out_of_range_is_refused(slot: str) -> None:
 def test_a_wrong_root_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="set KEYDROME_ROOT"):
         load_settings({"KEYDROME_ROOT": str(tmp_path)})
-
-
-def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(SettingsError, match="use full, weak, none"):
-        parse_level("strong")
 
 
 @given(st.text())
