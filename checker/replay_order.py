@@ -45,7 +45,7 @@ def hash_bytes(data: bytes) -> int:
 
 def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]:
     """Return the types of the indexes, the events of each thread, and the varchar keys by their hashes."""
-    data = path.read_bytes()
+    data = path.read_bytes().ljust(HEADER.size, b"\0")  # a short file is damaged, too
     magic, version, indexes, threads, cut, keys, tables, size, *_ = HEADER.unpack_from(data)
     if (magic, version, size) != (b"KDHIST\r\n", 3, len(data)):
         raise ValueError(f"{path} is damaged or no history of version 3: copy or record it again")

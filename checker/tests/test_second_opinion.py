@@ -321,6 +321,14 @@ def test_a_wrong_order_is_refused(large: Path, tmp_path: Path) -> None:
     assert replayed(large, wrong)[0] == 2
 
 
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 1_000])
+def test_an_incomplete_history_is_damaged(large: Path, tmp_path: Path, size: int) -> None:
+    part = tmp_path / "part"
+    part.write_bytes(large.read_bytes()[:size])
+    status, said = replayed(part, tmp_path / "order")
+    assert (status, "part is damaged or no history" in said) == (2, True)
+
+
 def test_a_changed_result_is_refused(large: Path, tmp_path: Path) -> None:
     order, damaged = tmp_path / "order", tmp_path / "damaged"
     assert ordered(large, order) == 0
