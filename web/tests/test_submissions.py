@@ -278,7 +278,7 @@ def test_a_run_that_repeats_sessions_shows_no_percentage(alice: Client, world: W
     mine = claim()
     for progress, shown in (
         (0.996, "99 %"),
-        (1.0, "repeats sessions that were too noisy to count"),
+        (1.0, "repeating sessions that were too noisy to count"),
     ):
         claims.heartbeat(mine.pk, mine.attempt, progress, "a note")
         assert shown in alice.get("/submissions/").content.decode()

@@ -55,6 +55,9 @@ def test_a_decision_needs_a_reason_and_leaves_a_notice_and_a_line(cup: Cup) -> N
         "disqualified your submission"
         not in cup.browser("stranger").get("/contests/cup/").content.decode()
     )
+    page = cup.browser("contestant").get(f"/submissions/{entry.submission_id}/").content.decode()
+    assert "disqualified this entry of the team" in page
+    assert "Reason: reads the clock" in page
     judge(cup, entry.pk, "disqualify", "again")  # refused: the entry is disqualified already
     judge(cup, entry.pk, "restore", "a mistake")
     entry.refresh_from_db()
