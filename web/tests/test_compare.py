@@ -65,6 +65,15 @@ def text(client: Client, path: str) -> str:
     return " ".join(answer.content.decode().split())
 
 
+def test_further_sessions_are_only_for_the_runs_that_are_undecided(
+    client: Client, unrelated: list[Run], world: World
+) -> None:
+    best = timed_run(world, "best", 0.5, seeds(900, 8))
+    page = text(client, address([*unrelated[:2], best]))
+    assert f"best (run {best.pk}) is best." in page
+    assert "more sessions of each run would tell the other runs apart" in page
+
+
 def test_unrelated_runs_are_not_paired_and_the_page_says_so(
     client: Client, unrelated: list[Run]
 ) -> None:
