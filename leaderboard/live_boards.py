@@ -255,7 +255,7 @@ def _missing(found: Staging) -> str:
     missing, of = found.missing, counted(found.entries, "entry", "entries")
     if not missing:
         missing = found.contests.missing
-        of = f"{counted(found.contests.results, 'result')} of running contests"
+        of = f"{counted(found.contests.results, 'result')} of unfinished contests"
     return f"{missing:,} of {of} {'has' if missing == 1 else 'have'} not been run again"
 
 

@@ -157,8 +157,9 @@ def _place(
     if run.benchmark_version != live:
         if run.benchmark_version == current:
             return Reason(
-                f"the board {board.title} still shows version {live} of the benchmark: an organiser switches to "
-                f"version {current} when all its entries have been run again"
+                f"the run used version {current} of the benchmark, and the board {board.title} still shows version "
+                f"{live}: the board can rank the run after all entries of the board have been run again, "
+                f"and an organiser has switched the board to version {current}"
             )
         return Reason(_old(run, current))
     submission = run.submission

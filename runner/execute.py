@@ -181,8 +181,9 @@ def _request(job: Job, settings: Settings) -> Request:
     benchmark = find_benchmark(load_benchmarks(settings.root), job.benchmark)
     if benchmark.version != job.benchmark_version:
         raise StaleHarnessError(
-            f"the job needs {job.benchmark} version {job.benchmark_version}, but this worker has version "
-            f"{benchmark.version}: update and restart the site or the worker, whichever is older"
+            f"the run needs version {job.benchmark_version} of the benchmark {job.benchmark}, but the worker's files "
+            f"have version {benchmark.version}, because they changed after the worker had started: "
+            "an organiser must restart the worker; then repeat the run"
         )
     named = job.configuration
     judges = benchmark.kind is Kind.CORRECTNESS

@@ -193,8 +193,8 @@ class Benchmark:
             parameter = self.parameters[name]
             if not parameter.minimum <= value <= parameter.maximum:
                 raise RequestError(
-                    f"{name} is {value}, but {self.name} allows {parameter.bounds()}: choose a value in this range "
-                    f"({name}: {parameter.description})"
+                    f"{name} is {value}, but {self.name} allows {parameter.bounds()}: choose a value in this range. "
+                    f"Meaning of the parameter {name}: {parameter.description}"
                 )
         return {**scales[scale], **overrides}
 

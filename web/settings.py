@@ -320,7 +320,10 @@ LOGGING: dict[str, Any] = {
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"hosts": {"()": "web.logs.HostNameAdvice"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["hosts"]}
+    },
     "root": {"handlers": ["stderr"], "level": env.str("KEYDROME_LOG_LEVEL", default="INFO")},
     # By default Django logs errors to the console only in debug mode.
     "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
@@ -354,6 +357,7 @@ else:
 DEFAULT_FROM_EMAIL = env.str("KEYDROME_EMAIL_FROM", default="keydrome@localhost")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 
+ACCOUNT_ADAPTER = "web.accounts.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = [
     "username*",

@@ -271,7 +271,7 @@ def test_the_peak_of_the_memory_is_shown(settings: Settings) -> None:
 def test_a_crash_shows_its_session_and_what_was_printed(settings: Settings) -> None:
     tally = Tally("./mine.so")
     detail = (
-        "the process was ended by SIGABRT after 2 phases had ended\n"
+        "the process was ended by SIGABRT in phase 3 of the benchmark\n"
         "thread 0: get(1) (operation 7) was running when the process ended\n"
         "  stack at the crash: libc.so.6+0x8 (abort+0xdf) < libc.so.6+0x9 (cfree+0x1) < player"
     )

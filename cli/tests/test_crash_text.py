@@ -24,7 +24,7 @@ TWO = Finding(
     "scenarios",
     "crashed",
     Severity.REQUIRED,
-    "the library's process was ended by SIGSEGV after 6 phases had ended\n"
+    "the library's process was ended by SIGSEGV in phase 7 of the benchmark\n"
     'thread 2: insertRecord("A", 1) (operation 7) was running when the process ended; the calls before it:\n'
     '  openIndex("A")\n'
     'thread 3: get("A", "(operation 9)") (operation 7) was running when the process ended\n'

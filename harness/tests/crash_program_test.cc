@@ -19,7 +19,8 @@ using testing::counting_script;
 using testing::op;
 using testing::phase;
 
-constexpr const char* kEnd = "the library's process was ended by SIGSEGV after 1 phase had ended";
+constexpr const char* kEnd =
+    "the library's process was ended by SIGSEGV in phase 2 of the benchmark";
 
 // Returns the result of a session that crashed after `ended` phases, with the threads of the next
 // phase at these operations.

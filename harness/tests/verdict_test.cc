@@ -79,9 +79,15 @@ TEST(Verdict, ExitCodeZeroIsNoPass) {
   SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, "exited");
   result.jail.meta["exit_code"] = "0";
   EXPECT_EQ(name_of(result), "crashed");
+  EXPECT_EQ(
+      decide(result, judge::Findings(), "full").reason,
+      "the library's process ended with exit code 0 before phase 1 of the benchmark; a library "
+      "must not end its process");
+  result.phases.resize(2);
+  result.positions = {5};
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the library's process ended with exit code 0 before the first phase had ended; a "
-            "library must not end its process");
+            "the library's process ended with exit code 0 in phase 3 of the benchmark; a library "
+            "must not end its process");
 }
 
 TEST(Verdict, NamesTheSignal) {

@@ -51,7 +51,7 @@ def reason_against_joining(contest: Contest) -> str:
 
 def _reason_against_user(contest: Contest, user: User) -> str:
     if contest.admission == Admission.GUESTS and not contest.guests.filter(pk=user.pk).exists():
-        return "only users whom the organisers have named may enter this contest: ask an organiser"
+        return "only users whom the organisers have named may enter this contest: ask an organiser to name you"
     if user.is_staff:
         return "you are an organiser of this site, and organisers see all runs"
     if contest.officials.filter(user=user).exists():

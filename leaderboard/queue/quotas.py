@@ -95,8 +95,14 @@ def repetitions_left(user: User) -> int | None:
     """Return how many sessions of repeated runs the user can still queue, or None for organisers. 1 SQL statement."""
     if user.is_staff:
         return None
+    used = _repeated(user).aggregate(sessions=Sum("sessions"))["sessions"] or 0
+    return max(0, settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - used)
+
+
+def _repeated(user: User) -> QuerySet[Run]:
+    """Return the query for the user's repeated runs that count towards the limit for 24 hours. Executes no SQL."""
     never_ran = Q(state=State.CANCELLED, started_at__isnull=True)
-    repeated = Run.objects.filter(
+    return Run.objects.filter(
         ~never_ran,
         submission__owner_id=user.pk,
         priority=Priority.RERUN,
@@ -104,16 +110,14 @@ def repetitions_left(user: User) -> int | None:
         hidden=None,
         created_at__gt=timezone.now() - DAY,
     )
-    used = repeated.aggregate(sessions=Sum("sessions"))["sessions"] or 0
-    return max(0, settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - used)
 
 
-def reason_against_repetitions(user: User, sessions: int) -> str:
+def reason_against_repetitions(user: User, sessions: int, *, smaller: str = "") -> str:
     """Return why this user cannot repeat runs with this many sessions in all; an empty text if the user can.
 
-    Organisers have no limit. Call this inside the transaction that queues the runs. The function locks the user's row
-    in the table Share, so that the second of two concurrent requests counts the first. At most 4 SQL statements,
-    besides those that create the row.
+    `smaller` says how the user can repeat fewer sessions; it is empty if this is impossible. Organisers have no limit.
+    Call this inside the transaction that queues the runs. The function locks the user's row in the table Share, so that
+    the second of two concurrent requests counts the first. At most 5 SQL statements, besides those that create the row.
     """
     if user.is_staff:
         return ""
@@ -123,11 +127,28 @@ def reason_against_repetitions(user: User, sessions: int) -> str:
     if left is None or sessions <= left:
         return ""
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
+    when = _when_repeatable(user, sessions)
+    later = f"try again after {when:%Y-%m-%d %H:%M} UTC" if when else ""
+    advice = ", or ".join(filter(None, (smaller, later))) or "ask an organiser to repeat the run"
+    more = f"only {left} more" if left else "no more"
     return (
-        f"this request takes {counted(sessions, 'session')}, and you have {left} left of the "
-        f"{counted(limit, 'session')} that you may repeat in 24 hours: "
-        "choose fewer sessions or runs, or try again when the sessions that you repeated are older than 24 hours"
+        f"{counted(sessions, 'session is', 'sessions are')} needed, and you may repeat {more} now "
+        f"(the limit is {counted(limit, 'session')} in 24 hours): {advice}"
     )
+
+
+def _when_repeatable(user: User, sessions: int) -> datetime | None:
+    """Return when the limit for 24 hours will allow this many sessions; None if the limit itself is smaller.
+
+    1 SQL statement.
+    """
+    repeated = list(_repeated(user).order_by("created_at").values_list("created_at", "sessions"))
+    free = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - sum(count for _, count in repeated)
+    for created_at, count in repeated:
+        free += count
+        if free >= sessions:
+            return created_at + DAY
+    return None
 
 
 def _open(user: User) -> int:

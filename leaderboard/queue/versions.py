@@ -70,17 +70,33 @@ def refusal(versions: Mapping[str, int], machine_class: str) -> str:
         if versions.get(name) != version and secret:
             reasons.add(
                 "waiting runs on a contest's hidden instance need a version of the benchmark that this worker does not "
-                "have: update the site and the worker to the same version of Keydrome, and restart both"
+                "have: an organiser must update the site and this worker to the same version of Keydrome, and restart "
+                "both"
             )
         elif versions.get(name) != version:
-            own = f"version {versions[name]}" if name in versions else "no benchmark of this name"
-            reasons.add(
-                f"waiting runs need version {version} of the benchmark {name}, and this worker has {own}: "
-                "update and restart the site or the worker, whichever is older"
-            )
+            reasons.add(_other_version(name, version, versions.get(name)))
         elif wanted not in {"", machine_class}:
             reasons.add(
                 f"waiting runs need a machine of class {wanted}, and this machine is of class {machine_class}: "
-                f"start a worker on a machine of class {wanted}"
+                f"an organiser must start a worker on a machine of class {wanted}"
             )
     return "; ".join(sorted(reasons))
+
+
+def _other_version(name: str, wanted: int, own: int | None) -> str:
+    """Return why a worker with the version `own` of a benchmark leaves runs of the version `wanted`, and what to do.
+
+    Runs of an older version may still wait after an update of the site. The command rerun_stale replaces them.
+    """
+    need = f"waiting runs need version {wanted} of the benchmark {name}, and this worker has"
+    if own is None:
+        return (
+            f"{need} no benchmark of this name: an organiser must update and restart this worker, "
+            "or cancel the runs if Keydrome no longer has the benchmark"
+        )
+    if own < wanted:
+        return f"{need} version {own}: an organiser must update and restart this worker"
+    return (
+        f"{need} version {own}: an organiser must update and restart the site if it is older than this worker, "
+        f"then queue the runs with version {own} (python -m web.manage rerun_stale)"
+    )

@@ -23,7 +23,7 @@ from leaderboard.contests.hidden_board import board_of
 from leaderboard.models import BoardEntry, Run, State
 from leaderboard.ranking import rank_intervals
 from leaderboard.ranking.board_advisories import advisories_of
-from leaderboard.ranking.eligibility import GateFacts, GateRun, RunFacts, reasons_against
+from leaderboard.ranking.eligibility import GateFacts, GateRun, RunFacts, named, reasons_against
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _decide(run: Run) -> None:
         why_not = []
     elif ranked_on:
         why_not = [
-            f"{reasons[0]} ({board.title})" for board in boards if (reasons := verdicts[board.slug])
+            _on_board(reasons[0], board) for board in boards if (reasons := verdicts[board.slug])
         ]
     else:
         why_not = next(iter(verdicts.values()), [NO_BOARD])
@@ -171,6 +171,11 @@ def _decide(run: Run) -> None:
         for name, value in decided.items():
             setattr(run, name, value)
         Run.objects.filter(pk=run.pk).update(**decided)
+
+
+def _on_board(reason: str, board: Board) -> str:
+    """Return the reason with the title of the board, which most reasons contain already."""
+    return reason if named(board) in reason else f"{reason} ({board.title})"
 
 
 def reasons_of(run: Run, board: Board) -> list[str]:

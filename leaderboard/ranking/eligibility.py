@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
-NOT_ACCEPTED = "which this board does not accept"
 _STALE_MEANS = "a transaction missed data committed before the transaction began"
 _ALL_COMPLETE = "; a board requires that all transactions complete"
 # The beginnings of reasons that name a gate (see _gate) or an audit. Pages link such a reason to the run that it names.
@@ -112,7 +111,7 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     if board.strict and STALE_READ in run.decisive_findings:
         reasons.append(
             "the run's spot check, an extra judged session, found a stale read "
-            f"({_STALE_MEANS}), {NOT_ACCEPTED}"
+            f"({_STALE_MEANS}), {_not_accepted(board)}"
         )
     for gate in gates:
         reasons += _gate(gate, board)
@@ -122,6 +121,15 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
 def has_only_stale_reads(verdict: str, decisive_findings: Sequence[str]) -> bool:
     """Return True if stale reads are the only reason why a run failed."""
     return verdict == "failed" and set(decisive_findings) == {STALE_READ}
+
+
+def named(board: Board) -> str:
+    """Return what the reasons call the board. Most reasons that only some boards have contain this text."""
+    return f"the board {board.title}"
+
+
+def _not_accepted(board: Board) -> str:
+    return f"which {named(board)} does not accept"
 
 
 def gate_in(reason: str) -> str:
@@ -146,15 +154,17 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
             f"the newest is version {run.current_version}: repeat the run"
         )
     if run.scale not in board.scales:
+        scales = " or ".join(board.scales)
         reasons.append(
             f"the run used the benchmark at {run.scale} scale (size); "
-            f"the board requires {' or '.join(board.scales)} scale. The site chooses the scale: ask an organiser"
+            f"{named(board)} requires {scales} scale. The site chooses the scale: "
+            f"ask an organiser for a run at {scales} scale"
         )
     if not board.accepts_machine(run.machine_class):
         reasons.append(
             f"the machine of the run has the class {run.machine_class or 'unknown'}; "
-            f"the board requires the class {' or '.join(board.machines)}. "
-            "The site chooses the machine: ask an organiser"
+            f"{named(board)} requires the class {' or '.join(board.machines)}. "
+            "The site chooses the machine: ask an organiser for a run on a machine of this class"
         )
     return reasons
 
@@ -184,14 +194,23 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
     if run.sessions < board.minimum_sessions:
         reasons.append(
             f"the run has {counted(run.sessions, 'session')} (repetitions of the benchmark); "
-            f"the board requires at least {board.minimum_sessions}. Ask an organiser for a run with more sessions"
+            f"{named(board)} requires at least {board.minimum_sessions}. "
+            "Ask an organiser for a run with more sessions"
         )
     if not jail_suffices(run.jail_level, board.jail_level):
         reasons.append(
-            f"the sandbox of the run had the isolation level {run.jail_level or 'unknown'}; "
-            f"the board requires {board.jail_level}. The level depends on the site's machine: ask an organiser"
+            f"{_isolation(run)}; {named(board)} requires {board.jail_level} isolation. This depends on the site's "
+            f"machine, not on the library: ask an organiser for a run on a machine with {board.jail_level} isolation"
         )
     return reasons
+
+
+def _isolation(run: RunFacts) -> str:
+    """Return how well the jail of the run isolated the library from the machine."""
+    if not run.jail_level:
+        return "the run's report does not say how well the sandbox (jail) isolated the library from the machine"
+    level = "no" if run.jail_level == "none" else run.jail_level
+    return f"the sandbox (jail) of the run gave {level} isolation from the machine"
 
 
 def _gate(gate: GateFacts, board: Board) -> list[str]:
@@ -207,7 +226,7 @@ def _gate(gate: GateFacts, board: Board) -> list[str]:
             passed.add(run.instance)
         elif stale:
             return [
-                f"the {gate.benchmark} tests found a stale read ({_STALE_MEANS}), {NOT_ACCEPTED}"
+                f"the {gate.benchmark} tests found a stale read ({_STALE_MEANS}), {_not_accepted(board)}"
             ]
         else:
             return [
@@ -215,7 +234,7 @@ def _gate(gate: GateFacts, board: Board) -> list[str]:
             ]
     if not gate.instances:
         return [
-            f"the board requires the {gate.benchmark} tests, which this site does not have: tell an organiser"
+            f"{named(board)} requires the {gate.benchmark} tests, which this site does not have: tell an organiser"
         ]
     if not passed.issuperset(gate.instances):
         return [

@@ -18,6 +18,7 @@ from django.db import transaction
 
 from leaderboard import catalogue
 from leaderboard.catalogue import Target
+from leaderboard.models import State
 from leaderboard.queue import claims, quotas, wakeup
 from leaderboard.queue.fairness import Priority
 from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
@@ -25,6 +26,7 @@ from leaderboard.services import Refused, may_change
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
 from leaderboard.submissions.reruns import class_of
 from results.counts import counted
+from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +61,8 @@ def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
         raise Refused([reason])
     seeds = fresh_seeds(sessions)
     with transaction.atomic():
-        if reason := quotas.reason_against_repetitions(by, sessions * len(runs)):
+        smaller = "choose fewer sessions or runs"
+        if reason := quotas.reason_against_repetitions(by, sessions * len(runs), smaller=smaller):
             raise Refused([reason])
         new = [_block_run(run, seeds) for run in runs]
         # A random order, so that no library always runs first on a cool or idle machine.
@@ -114,6 +117,18 @@ def _reason_against_one(run: Run) -> str:
         return f"run {run.pk} is {kind}, which cannot be compared by time: choose timed runs"
     if run.submission.deleted_at:
         return f"the submission of run {run.pk} was deleted: submit the file again"
-    if run.score is None:
-        return f"run {run.pk} has no result yet, or did not pass (its page shows which): choose runs that passed"
-    return ""
+    return _reason_without_score(run) if run.score is None else ""
+
+
+def _reason_without_score(run: Run) -> str:
+    if not run.is_final:
+        return f"run {run.pk} has not ended yet: wait until it has ended, or leave it out"
+    if run.state == State.CANCELLED:
+        return f"run {run.pk} was cancelled: leave it out"
+    if run.verdict != Verdict.PASSED:
+        verdict = run.verdict.replace("_", " ")
+        return f"run {run.pk} did not pass (verdict: {verdict}): leave it out"
+    return (
+        f"run {run.pk} has no ratio to the control library, because this library was not measured in the same "
+        "sessions: leave the run out"
+    )

@@ -89,8 +89,8 @@ def test_a_good_run_has_nothing_against_it() -> None:
         (
             {"scale": "smoke"},
             (
-                "the run used the benchmark at smoke scale (size); the board requires paper scale. "
-                "The site chooses the scale: ask an organiser"
+                "the run used the benchmark at smoke scale (size); the board Small requires paper scale. "
+                "The site chooses the scale: ask an organiser for a run at paper scale"
             ),
         ),
         (
@@ -115,22 +115,24 @@ def test_a_good_run_has_nothing_against_it() -> None:
         (
             {"sessions": 3},
             (
-                "the run has 3 sessions (repetitions of the benchmark); the board requires at least 11. "
+                "the run has 3 sessions (repetitions of the benchmark); the board Small requires at least 11. "
                 "Ask an organiser for a run with more sessions"
             ),
         ),
         (
             {"jail_level": "weak"},
             (
-                "the sandbox of the run had the isolation level weak; the board requires full. "
-                "The level depends on the site's machine: ask an organiser"
+                "the sandbox (jail) of the run gave weak isolation from the machine; the board Small requires full "
+                "isolation. This depends on the site's machine, not on the library: ask an organiser for a run on a "
+                "machine with full isolation"
             ),
         ),
         (
             {"jail_level": ""},
             (
-                "the sandbox of the run had the isolation level unknown; the board requires full. "
-                "The level depends on the site's machine: ask an organiser"
+                "the run's report does not say how well the sandbox (jail) isolated the library from the machine; "
+                "the board Small requires full isolation. This depends on the site's machine, not on the library: "
+                "ask an organiser for a run on a machine with full isolation"
             ),
         ),
     ],
@@ -149,7 +151,7 @@ def test_each_reason_is_named(change: dict[str, object], reason: str) -> None:
         ),
         (
             GateFacts("unit", instances=()),
-            "the board requires the unit tests, which this site does not have: tell an organiser",
+            "the board Small requires the unit tests, which this site does not have: tell an organiser",
         ),
         (GateFacts("unit", ("unit", "b"), PASSED[0].runs), NOT_YET),
     ],
@@ -177,7 +179,7 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     assert reasons_against(GOOD, strict, gates) == [
         (
             "the phantom tests found a stale read (a transaction missed data committed before the transaction began), "
-            "which this board does not accept"
+            "which the board Small does not accept"
         )
     ]
     stale = replace(GOOD, decisive_findings=("stale_read",))
@@ -185,7 +187,7 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     assert reasons_against(stale, strict, PASSED) == [
         (
             "the run's spot check, an extra judged session, found a stale read "
-            "(a transaction missed data committed before the transaction began), which this board does not accept"
+            "(a transaction missed data committed before the transaction began), which the board Small does not accept"
         )
     ]
 
@@ -287,8 +289,8 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
     assert reasons_against(replace(GOOD, scale="smoke", sessions=3), demo, PASSED) == []
     assert reasons_against(GOOD, demo, PASSED) == [
         (
-            "the run used the benchmark at paper scale (size); the board requires smoke scale. "
-            "The site chooses the scale: ask an organiser"
+            "the run used the benchmark at paper scale (size); the board Small requires smoke scale. "
+            "The site chooses the scale: ask an organiser for a run at smoke scale"
         )
     ]
 
@@ -301,7 +303,8 @@ def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bo
     reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
     expected = (
         f"the machine of the run has the class {machine_class}; "
-        "the board requires the class *, 2 CPUs, 24 GiB or fast. The site chooses the machine: ask an organiser"
+        "the board Small requires the class *, 2 CPUs, 24 GiB or fast. "
+        "The site chooses the machine: ask an organiser for a run on a machine of this class"
     )
     assert reasons == ([] if is_accepted else [expected])
     everywhere = replace(BOARD, machines=("*",))

@@ -36,9 +36,12 @@ def required(count: int) -> tuple[Finding, ...]:
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (Verdict.CRASHED, "the library crashed in phantom"),
-        (Verdict.TIMED_OUT, "the library did not return in time in phantom"),
-        (Verdict.OUT_OF_MEMORY, "the library needed more than its memory limit in phantom"),
+        (Verdict.CRASHED, "the library crashed in the test “phantom”"),
+        (Verdict.TIMED_OUT, "the library did not return in time in the test “phantom”"),
+        (
+            Verdict.OUT_OF_MEMORY,
+            "the library needed more than its memory limit in the test “phantom”",
+        ),
     ],
 )
 def test_a_crash_or_a_hang_ends_the_gate(

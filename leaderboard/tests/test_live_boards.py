@@ -64,7 +64,9 @@ def test_the_old_board_stays_until_the_new_one_is_made_live(
     track.finish(again(first), ratios=[0.7] * 15)
     assert shown() == (1, [first.pk, second.pk])
     (reason,) = status_of(again(first)).why_not
-    assert str(reason).startswith("the board Preliminary 1 still shows version 1 of the benchmark")
+    assert str(reason).startswith(
+        "the run used version 2 of the benchmark, and the board Preliminary 1 still shows version 1"
+    )
     with pytest.raises(Refused, match="1 of 2 entries has not been run again"):
         make_live(board(), by=organiser)
     track.finish(again(second), ratios=[0.5] * 15)

@@ -39,7 +39,7 @@ def test_a_timed_run_goes_where_it_was_asked_for_and_gates_anywhere(
     assert (
         slow.refusal
         == "waiting runs need a machine of class fast, and this machine is of class slow: "
-        "start a worker on a machine of class fast"
+        "an organiser must start a worker on a machine of class fast"
     )
     assert timed(submission).state == State.QUEUED
     assert worker(machine, script).drain() == 1

@@ -38,6 +38,7 @@ _FLAG_EXECUTE, _FLAG_WRITE = 1, 2
 _FLAGS_TEXTREL, _FLAGS_STATIC_TLS = 4, 16
 _FLAGS1_NOOPEN, _FLAGS1_PIE = 0x40, 0x8000000
 _POINTER_BYTES = 8
+_LINK_OR_COPY_AGAIN = "link the library again, or copy it again if only a copy of it is damaged"
 
 _OTHER_FORMATS = (
     (b"!<arch>", "a static archive (.a)"),
@@ -131,16 +132,15 @@ def _refusal(name: str, problem: str, remedy: str) -> dict[str, str]:
 def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
     build = "build a shared object: gcc -O2 -shared -fPIC ... -o NAME.so"
     if size == 0:
-        yield _refusal("empty_file", "the file is empty", f"{build}, and copy the whole file")
+        remedy = f"{build}; if only a copy of it is empty, copy it again"
+        yield _refusal("empty_file", "the file is empty", remedy)
     elif head[:4] != b"\x7fELF":
         guess = next((what for magic, what in _OTHER_FORMATS if head.startswith(magic)), "")
         text = guess or ("a text file" if _looks_like_text(head) else "")
         problem = "the file is not an ELF file" + (f"; it looks like {text}" if text else "")
         yield _refusal("not_elf", problem, f"{build} (on Linux)")
     elif len(head) < _HEADER_BYTES:
-        yield _refusal(
-            "malformed", "the file ends inside the ELF header", "copy the whole file again"
-        )
+        yield _refusal("malformed", "the file ends inside the ELF header", _LINK_OR_COPY_AGAIN)
     else:
         host = _HOST_MACHINES.get(platform.machine(), 0)
         machine = int.from_bytes(head[18:20], "little")
@@ -156,7 +156,7 @@ def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
 def _wrong_class(head: bytes, here: str) -> dict[str, str]:
     if head[4] not in {1, 2} or head[5] not in {1, 2}:
         problem = f"the ELF header is damaged: class {head[4]} and byte order {head[5]}, but each must be 1 or 2"
-        return _refusal("wrong_class", problem, "link the library again, and copy the whole file")
+        return _refusal("wrong_class", problem, _LINK_OR_COPY_AGAIN)
     word = "32-bit" if head[4] == 1 else "big-endian"
     problem = f"the library is {word}, but this machine runs {here}"
     return _refusal("wrong_class", problem, f"compile for {here} (on a PC: gcc -m64)")
@@ -197,7 +197,7 @@ def _check_segments(image: ElfImage, size: int) -> Iterator[dict[str, str]]:
         if segment.p_offset + segment.p_filesz > size:
             end = segment.p_offset + segment.p_filesz
             problem = f"the file is truncated: a segment ends at byte {end}, but the file has {size} bytes"
-            yield _refusal("malformed", problem, "copy the whole file again")
+            yield _refusal("malformed", problem, _LINK_OR_COPY_AGAIN)
             break
     both = _FLAG_EXECUTE | _FLAG_WRITE
     if any(s.p_type == "PT_LOAD" and s.p_flags & both == both for s in image.segments):

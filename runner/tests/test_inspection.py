@@ -147,7 +147,7 @@ def test_a_damaged_header_is_not_called_another_machine(
     damaged = patched(good_library, tmp_path / "damaged.so", 4, class_and_order)
     text = refusal(inspect_library(damaged, settings), "wrong_class")
     assert "the ELF header is damaged" in text
-    assert "copy the whole file" in text
+    assert "copy it again if only a copy of it is damaged" in text
     assert "compile for" not in text
 
 

@@ -153,8 +153,8 @@ def _row(entry: BoardEntry, board: Board) -> Row:
     # the room leaderboard omits such entries.
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
         message = (
-            f"the entry {entry} has no rank, so a board cannot show it: this is a fault of Keydrome; "
-            "report this message to its developers"
+            f"the entry of run {entry.run_id} on the board {board.title} has no rank, so the board cannot show the "
+            "entry: this is a fault of Keydrome; report this message to its developers"
         )
         raise ValueError(message)
     run = entry.run

@@ -119,10 +119,15 @@ def verdict(found: RunComparison, columns: Sequence[Column]) -> str:
     forecasts = [pair.more_sessions for pair in undecided]
     if not undecided:
         return text
+    # If one run is best, only pairs of the other runs can be undecided.
+    runs = "runs" if level else "other runs"
     if None in forecasts:
-        return f"{text} Some differences are so small that {FORECAST_MAX:,} more sessions would not decide them."
+        return (
+            f"{text} Some differences between the {runs} are so small that {FORECAST_MAX:,} more sessions would not "
+            "decide them."
+        )
     most = max(count for count in forecasts if count is not None)
-    return f"{text} About {_sessions(most)} of each run would tell the runs apart, or show that they are equal."
+    return f"{text} About {_sessions(most)} of each run would tell the {runs} apart, or show that they are equal."
 
 
 def sessions_wanted(found: RunComparison) -> int:
@@ -148,16 +153,21 @@ def method(found: RunComparison) -> str:
     """Return how the runs were tested, or why they were not."""
     if found.differences:
         return (
-            f"These runs cannot be tested against each other, because they did not measure the same thing: they differ "
-            f"in {_listed(found.differences)}. Their ratios to the control are shown, but no best values are marked."
+            f"There is no statistical test of these runs, because they did not measure the same thing: they differ in "
+            f"{_listed(found.differences)}. The page shows their ratios to the control library, but marks no best "
+            "values."
         )
     if found.comparison is None:
-        return "Fewer than two of these runs have passed and have ratios to the control, so there is no test."
+        return (
+            "There is no statistical test, because fewer than two of these runs have passed and have ratios to the "
+            "control library. Wait until the runs have ended, or choose other runs."
+        )
     rules = f"Differences of less than {_MARGIN} count as none."
     if found.paired:
         return (
-            f"The runs have {found.shared} seeds in common. With one seed, all libraries played the same operations. "
-            f"So the ratios are compared seed by seed, with the paired signed-rank test of keydrome compare. {rules}"
+            f"The runs have {found.shared} seeds in common. In sessions with the same seed, all libraries played the "
+            "same operations. So the ratios are compared seed by seed, with the paired signed-rank test of keydrome "
+            f"compare. {rules}"
         )
     why = (
         f"have only {counted(found.shared, 'seed')} in common"

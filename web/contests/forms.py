@@ -87,7 +87,14 @@ class ContestForm(forms.ModelForm):  # type: ignore[type-arg] # generic only in 
             "wants_source": "Teams hand in the source code of their entries for the finals.",
             "published": "Until the contest is published, only its officials see it.",
         }
-        error_messages: ClassVar = {name: {"invalid": NO_DATE} for name in _DATES}
+        error_messages: ClassVar = {
+            "slug": {
+                "unique": "Another contest has this name already. Choose another name.",
+                "invalid": "The name may contain only letters, digits, hyphens and underscores. "
+                "Write, for example, autumn-cup-2026.",
+            },
+            **{name: {"invalid": NO_DATE} for name in _DATES},
+        }
         widgets: ClassVar = {
             name: forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_DATE_FORMAT)
             for name in _DATES

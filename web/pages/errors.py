@@ -28,7 +28,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         400,
         "Bad request",
         "The host name, the address or the content of the request is not valid. Check the address in your browser. "
-        "Organisers: the site's log says which; the setting KEYDROME_HOSTS lists the host names that the site accepts.",
+        "Organisers: the site's log says which; the environment variable KEYDROME_HOSTS lists the host names that the "
+        "site accepts.",
     )
 
 

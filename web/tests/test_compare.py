@@ -65,6 +65,15 @@ def text(client: Client, path: str) -> str:
     return " ".join(answer.content.decode().split())
 
 
+def test_further_sessions_are_only_for_the_runs_that_are_undecided(
+    client: Client, unrelated: list[Run], world: World
+) -> None:
+    best = timed_run(world, "best", 0.5, seeds(900, 8))
+    page = text(client, address([*unrelated[:2], best]))
+    assert f"best (run {best.pk}) is best." in page
+    assert "more sessions of each run would tell the other runs apart" in page
+
+
 def test_unrelated_runs_are_not_paired_and_the_page_says_so(
     client: Client, unrelated: list[Run]
 ) -> None:
@@ -140,7 +149,7 @@ def test_a_run_that_has_not_finished_has_no_numbers(
 ) -> None:
     waiting = run_of(world.submit(content=world.library + b"w", name="waiting.so"))
     page = text(client, address([related[0], waiting]))
-    assert "Fewer than two of these runs have passed" in page
+    assert "because fewer than two of these runs have passed" in page
     found = client.get(address([waiting, *related], ".json")).json()
     assert [row["run_id"] for row in found["runs"]] == [r.pk for r in (*related, waiting)]
     assert found["runs"][-1]["ratio"] is None

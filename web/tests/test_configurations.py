@@ -77,7 +77,7 @@ def test_a_long_table_is_cut_and_says_so(
     page = client.get(PAGE).content.decode()
     assert page.count('<a class="entry"') == 2
     assert "btree</b> · gap" not in page
-    assert "These are the 2 entries with results on most workloads." in page
+    assert "The table shows only the 2 entries with results on the most workloads." in page
 
 
 def test_an_empty_board_leads_to_the_form(client: Client, world: World) -> None:

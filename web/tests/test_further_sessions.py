@@ -90,12 +90,16 @@ def test_the_quota_counts_sessions_of_repeated_runs(
 ) -> None:
     settings.KEYDROME_REPEATED_SESSIONS_PER_DAY = 30
     page = alice.post(PATH, form(near, 16), follow=True).content.decode()
-    assert "this request takes 32 sessions, and you have 30 left" in page
+    assert "32 sessions are needed, and you may repeat only 30 more now" in page
+    assert "(the limit is 30 sessions in 24 hours): choose fewer sessions or runs." in page
     assert not Run.objects.filter(state="queued").exists()
     alice.post(PATH, form(near, 12))
     assert quotas.repetitions_left(world.alice) == 6
     third = timed_run(world, "third", 1.0, seeds(900, 8))
-    with pytest.raises(Refused, match="this request takes 8 sessions, and you have 6 left"):
+    first = Run.objects.filter(state="queued").order_by("created_at")[0]
+    when = f"{first.created_at + quotas.DAY:%Y-%m-%d %H:%M}"
+    reason = "8 sessions are needed, and you may repeat only 6 more now"
+    with pytest.raises(Refused, match=rf"{reason} .*: try again after {when} UTC$"):
         reruns.rerun(third, by=world.alice)
     Run.objects.filter(state="queued").update(state="cancelled")
     assert quotas.repetitions_left(world.alice) == 30
@@ -122,12 +126,16 @@ def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run])
     finish_all()
     gate = run_of(near[0].submission, "unit")
     waiting = run_of(world.submit(content=world.library + b"waiting"))
+    failed = timed_run(world, "failed", 1.0, seeds(900, 8))
+    Run.objects.filter(pk=failed.pk).update(score=None, verdict="timed_out")
+    failed.refresh_from_db()
     for runs, reason in (
         ([near[0]], "choose at least 2 runs"),
         ([near[0], near[0]], "choose at least 2 runs"),
         ([near[0], run_of(other)], "do not have the same benchmark, instance, scale"),
         ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
-        ([near[0], waiting], f"run {waiting.pk} has no result yet"),
+        ([near[0], failed], rf"run {failed.pk} did not pass \(verdict: timed out\): leave it out"),
+        ([near[0], waiting], f"run {waiting.pk} has not ended yet: wait"),
     ):
         with pytest.raises(Refused, match=reason):
             blocks.queue_blocks(runs, 5, by=world.alice)

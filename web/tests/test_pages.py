@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 import re
 import subprocess
 import tarfile
@@ -19,6 +20,7 @@ from django.utils import timezone
 from leaderboard.catalogue import Target
 from leaderboard.models import Announcement, Machine, Run
 from web import jinja
+from web.logs import HostNameAdvice
 from web.pages import downloads
 from web.tests.world import BOARD, WINDOWS, World, claim, finish_all, run_of
 
@@ -260,6 +262,19 @@ def test_a_request_for_an_unknown_host_is_400_with_advice(client: Client) -> Non
     answer = client.get("/", HTTP_HOST="other.example")
     assert answer.status_code == 400
     assert "KEYDROME_HOSTS lists the host names" in answer.content.decode()
+
+
+def test_the_log_names_the_variable_for_host_names() -> None:
+    advice = (
+        "Invalid HTTP_HOST header: 'a.example'. You may need to add 'a.example' to ALLOWED_HOSTS."
+    )
+    for name, expected in (
+        ("django.security.DisallowedHost", "add it to the environment variable KEYDROME_HOSTS"),
+        ("another.logger", "to ALLOWED_HOSTS."),
+    ):
+        record = logging.LogRecord(name, logging.ERROR, "", 0, advice, (), None)
+        assert HostNameAdvice().filter(record)
+        assert expected in record.getMessage()
 
 
 def test_a_size_of_thousands_of_digits_is_too_large(client: Client) -> None:

@@ -278,7 +278,7 @@ def test_a_run_that_repeats_sessions_shows_no_percentage(alice: Client, world: W
     mine = claim()
     for progress, shown in (
         (0.996, "99 %"),
-        (1.0, "repeats sessions that were too noisy to count"),
+        (1.0, "repeating sessions that were too noisy to count"),
     ):
         claims.heartbeat(mine.pk, mine.attempt, progress, "a note")
         assert shown in alice.get("/submissions/").content.decode()
@@ -312,7 +312,7 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     # The page shows the witness, the proof of a finding, as text, picture, table and C program.
     assert "Two transactions each looked where the other inserted a record" in page
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
-    assert "T1 must precede T2" in page
+    assert "T1 (thread 3) must precede T2 (thread 0):" in page
     assert "Records before the first of these transactions: r1 under key 17 of index a." in page
     assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
     assert "4 more calls that the finding does not depend on" in page

@@ -33,14 +33,15 @@ std::string where(const SessionResult& result) {
     case Stage::kLoading:
       return "while the library was loaded";
     case Stage::kPlaying: {
-      const std::size_t ended = result.phases.size();
-      if (ended == 0) return "before the first phase had ended";
-      return "after " + std::to_string(ended) + (ended == 1 ? " phase" : " phases") + " had ended";
+      // The threads have positions only if the session stopped while they played the phase.
+      const std::string number = std::to_string(result.phases.size() + 1);
+      return (result.positions.empty() ? "before phase " : "in phase ") + number +
+             " of the benchmark";
     }
     case Stage::kComplete:
       break;
   }
-  return "after the last phase had ended";
+  return "after the last phase of the benchmark";
 }
 
 // Returns true if a time limit passed while other programs kept the session from the processors.

@@ -46,6 +46,6 @@ class Command(BaseCommand):
                 "so the contest has no result yet: run this command again when they have ended"
             )
         if folder.exists() and any(folder.iterdir()):
-            raise CommandError(f"{folder} is not empty: give a new or an empty folder")
+            raise CommandError(f"the folder '{folder}' is not empty: give a new or an empty folder")
         pages = write_archive(contest, folder)
         self.stdout.write(f"wrote {counted(len(pages), 'page')}; open {pages[0]}")

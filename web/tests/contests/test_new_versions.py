@@ -157,12 +157,12 @@ def test_pages_of_runs_and_of_the_contest_agree(played: Played, client: Client) 
             f'href="/runs/{old.pk}/"' in shown,
             re.search(r"Rank [12]\S* on", text(client, f"/runs/{old.pk}/")) is not None,
             f'href="/runs/{new.pk}/"' in shown,
-            "an organiser switches to version" in text(client, f"/runs/{new.pk}/"),
+            "an organiser has switched the board to version" in text(client, f"/runs/{new.pk}/"),
         )
 
     for entry in (played.heron, played.larch):
         assert pages(entry) == (True, True, False, True)
-        assert "an organiser switches to version" in text(
+        assert "an organiser has switched the board to version" in text(
             client, f"/submissions/{entry.submission_id}/"
         )
     make_live(board(), by=played.cup.world.olga)
@@ -360,7 +360,7 @@ def test_the_switch_waits_for_running_contests(played: Played, hidden: HiddenIns
     olga = played.cup.browser("staff")
     page = text(olga, "/boards/preliminary1/new-version/")
     assert (
-        "Running contests count 4 results of this benchmark, hidden instances included; 0 have"
+        "Unfinished contests use 4 results of this benchmark, those on hidden instances included; 0 of these have"
         in page
     )
     assert "Queue the missing runs" in page
@@ -369,7 +369,9 @@ def test_the_switch_waits_for_running_contests(played: Played, hidden: HiddenIns
     assert (staged(played).contests.missing, staged(played).contests.unqueued) == (4, 0)
     played.finish_runs_of(played.heron)
     assert staged(played).contests.missing == 2
-    with pytest.raises(Refused, match="2 of 4 results of running contests have not been run again"):
+    with pytest.raises(
+        Refused, match="2 of 4 results of unfinished contests have not been run again"
+    ):
         make_live(board(), by=played.cup.world.olga)
     finish_all()
     assert staged(played).complete

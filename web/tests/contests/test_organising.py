@@ -55,6 +55,9 @@ def test_a_decision_needs_a_reason_and_leaves_a_notice_and_a_line(cup: Cup) -> N
         "disqualified your submission"
         not in cup.browser("stranger").get("/contests/cup/").content.decode()
     )
+    page = cup.browser("contestant").get(f"/submissions/{entry.submission_id}/").content.decode()
+    assert "disqualified this entry of the team" in page
+    assert "Reason: reads the clock" in page
     judge(cup, entry.pk, "disqualify", "again")  # refused: the entry is disqualified already
     judge(cup, entry.pk, "restore", "a mistake")
     entry.refresh_from_db()
@@ -213,6 +216,20 @@ def test_the_sites_organiser_creates_a_contest_and_owns_it(cup: Cup, olga: Clien
     assert spring.log.first().action == "changed Name, Published"  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("slug", "message"),
+    [
+        ("cup", "Another contest has this name already. Choose another name."),
+        ("autumn cup", "The name may contain only letters, digits, hyphens and underscores."),
+    ],
+)
+def test_the_form_says_what_is_wrong_with_the_name_in_the_url(
+    cup: Cup, slug: str, message: str
+) -> None:
+    page = cup.browser("staff").post("/contests/new", {"slug": slug}).content.decode()
+    assert f"Name in the URL: {message}" in " ".join(re.sub("<[^>]*>", "", page).split())
+
+
 def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
     teams.change(cup.heron, "Heron", anonymous=True)
     cup.enter(name="art.so")
@@ -231,7 +248,7 @@ def test_the_archive_needs_no_server(cup: Cup, tmp_path: Path) -> None:
         assert 'src="' not in page
         links = [part.split('"')[0] for part in page.split('href="')[1:]]
         assert all((folder / link.split("#")[0]).is_file() for link in links)
-    with pytest.raises(CommandError, match="is not empty"):
+    with pytest.raises(CommandError, match=f"the folder '{folder}' is not empty"):
         call_command("archive_contest", "cup", str(folder))
     with pytest.raises(CommandError, match="unknown contest 'cap': choose from cup"):
         call_command("archive_contest", "cap", str(folder))
