@@ -9,6 +9,7 @@
 
 #include "checker/certify/anomalies.h"
 #include "checker/certify/certifier.h"
+#include "checker/certify/edges/edge_text.h"
 #include "checker/certify/rules.h"
 #include "checker/model/search_orders.h"
 
