@@ -207,6 +207,9 @@ std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& op
   return places_in_order(Graph(count * 2, edges), count);
 }
 
+// Returns the reason why no verdict was found in a long history, with what to do.
+std::string with_remedy(const std::string& why) { return why + ": " + kShorterRun; }
+
 // Judges one history. For run(), a serial order must respect real time: if T1 had returned before
 // T2 began, T1 precedes T2. report_without_real_time() ignores real time.
 class Certifier {
@@ -235,9 +238,8 @@ class Certifier {
       attempt();
     } else if (fit != Fit::kYes) {
       undecided(
-          std::string("for some records it is not known which deleteRecord call deleted them, and "
-                      "no combination of calls that was tried fits all results: ") +
-          kShorterRun);
+          with_remedy("for some records it is not known which deleteRecord call deleted them, and "
+                      "no combination of calls that was tried fits all results"));
     }
   }
 
@@ -303,18 +305,16 @@ class Certifier {
     const SettledChoices settled = settle(context_, graph, choices);
     if (settled.settled == Settled::kGaveUp) {
       return undecided(
-          std::string("the search for a serial order was stopped, because too many records were "
-                      "inserted and deleted while other transactions looked for them: ") +
-          kShorterRun);
+          with_remedy("the search for a serial order was stopped, because too many records were "
+                      "inserted and deleted while other transactions looked for them"));
     }
     const bool possible = settled.settled == Settled::kYes;
     if (!possible && tentative_) return Fit::kNo;
     if (!possible && report_impossible(edges, choices, settled)) return Fit::kYes;
     if (!possible) {
       return undecided(
-          std::string("no serial order was found, but it is not proven that none exists, because "
-                      "no transactions are known that must precede each other in a cycle: ") +
-          kShorterRun);
+          with_remedy("no serial order was found, but it is not proven that none exists, because "
+                      "no transactions are known that must precede each other in a cycle"));
     }
     for (const SettledSide side : settled.sides) {
       const Observation edge = side_of(choices[side.choice], side.reader_first);
@@ -384,9 +384,8 @@ class Certifier {
     for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
     if (cycles.empty())
       undecided(
-          std::string("some transactions must precede each other in a cycle, which suggests a "
-                      "violation, but no cycle is short enough to report as a proof: ") +
-          kShorterRun);
+          with_remedy("some transactions must precede each other in a cycle, which suggests a "
+                      "violation, but no cycle is short enough to report as a proof"));
     return true;
   }
 
