@@ -33,8 +33,13 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 # How a reason begins if the library failed in the spot check, and if the spot check could not be judged.
-RECORDED = "spot check (one more session, whose calls are certified): "
-NOT_CERTIFIED = "the spot check (one more session, whose calls are certified) could not be judged"
+RECORDED = "spot check (one more session, in which all results are checked together): "
+NOT_CERTIFIED = (
+    "the verdict does not depend on the spot check (one more session, in which all results are "
+    "checked together), which could not be judged: "
+)
+# How the referee begins the reason for which it could not judge a session.
+_REFEREE = "could not judge: "
 
 
 def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
@@ -91,7 +96,7 @@ def run_with_spot_check(
     findings = list(recorded.findings)
     if unknown:
         suite = request.benchmark.name
-        text = f"{NOT_CERTIFIED} ({recorded.reason}); the verdict does not depend on the spot check"
+        text = NOT_CERTIFIED + recorded.reason.removeprefix(_REFEREE)
         findings.append(Finding(suite, "not_certified", Severity.ADVISORY, text))
     known = {(finding.suite, finding.name, finding.severity) for finding in series.findings}
     extra = tuple(f for f in findings if (f.suite, f.name, f.severity) not in known)

@@ -300,13 +300,14 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
                       : narrator.call(last) + (replayer.has_time() ? "" : ", or an earlier call") +
                             ": " + suspect.reason;
   const std::vector<std::string> lines = narrator.lines(last);
+  const std::string legend = narrator.legend(last);
   text.detail = text.sentence + "\n" +
                 (last == 0 ? std::string("This call reproduces")
                            : "These " + std::to_string(last + 1) + " calls reproduce") +
                 " the error if the library is empty at the beginning. The search replayed " +
                 count_text(replayer.replays(), "variant") +
-                " of the calls and found no smaller one that fails. " + narrator.legend(last) +
-                ":" + joined(lines);
+                " of the calls and found no smaller one that fails" +
+                (legend.empty() ? "" : ". " + legend) + ":" + joined(lines);
   const std::string notation = narrator.notation(last);
   if (!notation.empty())
     text.detail +=

@@ -183,17 +183,18 @@ std::string Narrator::result_token(const Event& event) const {
 }
 
 std::string Narrator::legend(uint32_t last) const {
-  std::string text = "Here p1, p2 and so on are payloads";
+  std::string payloads, further;
   for (uint32_t i = 0; i <= last; ++i) {
-    if (!has_index(call_of(events_[i]))) continue;
+    const EventCall call = call_of(events_[i]);
+    const bool passes = call == EventCall::kInsert || call == EventCall::kDeletePair;
+    const bool reads = call == EventCall::kGet || call == EventCall::kNext;
+    if (passes || (reads && succeeded(events_[i]))) payloads = "p1, p2 and so on are payloads";
+    if (!has_index(call) || !further.empty()) continue;
     const std::string& index = history_.indexes[events_[i].index].name;
-    if (handles_[i] == index) continue;
-    return text.append(", and ")
-        .append(handles_[i])
-        .append(" is a further handle of the index ")
-        .append(index);
+    if (handles_[i] != index) further = handles_[i] + " is a further handle of the index " + index;
   }
-  return text;
+  if (payloads.empty() && further.empty()) return "";
+  return "Here " + payloads + (payloads.empty() || further.empty() ? "" : ", and ") + further;
 }
 
 std::string Narrator::notation(uint32_t last) const {
@@ -205,6 +206,7 @@ std::string Narrator::notation(uint32_t last) const {
     const bool first = call == EventCall::kOpen && opened.insert(handles_[i]).second;
     if (call != EventCall::kCreate && !first) text += " " + token(i);
   }
+  if (text == "T1:") return "";  // the notation has no create and no first openIndex of a handle
   std::vector<std::string> explained;
   for (uint32_t i = 0; i <= last; ++i) {
     if (!names_key(events_[i])) continue;

@@ -27,12 +27,13 @@ class Narrator {
   std::vector<std::string> lines(uint32_t last) const;
 
   // Returns the meaning of the names in the calls up to `last`: of payloads, and of an index's
-  // further handles.
+  // further handles. Returns an empty text if there are no such names.
   std::string legend(uint32_t last) const;
 
   // Returns the calls up to `last` in the notation of the scenarios. For example, "T1: b i(1,p1)
   // g(1)=NF" is a begin, an insert, and a get that finds nothing. Long keys and strings have labels
-  // such as k1, which are explained at the end. Returns an empty text if there are too many calls.
+  // such as k1, which are explained at the end. Returns an empty text if there are too many calls,
+  // or none that the notation can express.
   std::string notation(uint32_t last) const;
 
  private:

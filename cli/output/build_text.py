@@ -20,6 +20,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _COMPILE = re.compile(
     r"cc (-std=c99[^\n]*?) -I api/include (\S+\.c) \./LIBRARY\.so -o (\S+) && \./\3"
 )
+# The words before the command that explain these names.
+_NAMES = re.compile(r", with (?:this file as \S+ and )?your library as LIBRARY\.so:")
 
 
 def is_cpp(needed: Iterable[str]) -> bool:
@@ -101,7 +103,10 @@ def with_paths(program: str, source: Path, library: Path) -> str:
         # The command is in a comment, which a path must not end.
         return found[0] if "*/" in text else text
 
-    return _COMPILE.sub(command, program, count=1)
+    pathed = _COMPILE.sub(command, program, count=1)
+    if pathed == program:
+        return program
+    return _NAMES.sub(" (in another place, change the paths):", pathed, count=1)
 
 
 def compile_command(program: str) -> str:

@@ -345,3 +345,20 @@ def test_the_command_that_compiles_a_program_has_whole_paths(tmp_path: Path) -> 
 def test_the_commands_of_all_kinds_of_programs_are_known(line: str) -> None:
     command = compile_command(with_paths(f"/*\n *   {line}\n */\n", Path("/w/one.c"), MINE))
     assert command.endswith("/api/include /w/one.c /home/me/mine.so -o /w/one")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Build and run, with this file as session.c and your library as LIBRARY.so:",
+        "Build and run it, with your library as LIBRARY.so:",
+    ],
+)
+def test_a_program_with_whole_paths_does_not_explain_names_that_are_not_in_it(before: str) -> None:
+    line = "cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session"
+    program = f"/*\n * {before}\n *   {line}\n */\n"
+    changed = with_paths(program, Path("/w/one.c"), MINE)
+    assert "LIBRARY.so" not in changed
+    assert " (in another place, change the paths):\n" in changed
+    # Without the paths, the names stay.
+    assert with_paths(program, Path("/a/*/b.c"), MINE) == program

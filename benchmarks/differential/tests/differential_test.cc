@@ -197,19 +197,22 @@ TEST(Calls, AreLeftOutWhenTheCallsTheyNeedAreMissing) {
 }
 
 TEST(Narrator, ExplainsTheNameOfASecondHandle) {
-  Case session{.indexes = {INT}, .keys = {}, .texts = {""}, .calls = {}};
+  Case session{.indexes = {INT}, .keys = {KeyValue{}}, .texts = {""}, .calls = {}};
   session.calls = {{.kind = CallKind::kCreate},
                    {.kind = CallKind::kOpen, .slot = 0},
                    {.kind = CallKind::kOpen, .slot = 1},
-                   {.kind = CallKind::kClose, .slot = 1}};
+                   {.kind = CallKind::kClose, .slot = 1},
+                   {.kind = CallKind::kInsert}};
   const history::History calls = unanswered(session);
   const Narrator narrator(session, calls);
-  const std::string payloads = "Here p1, p2 and so on are payloads";
-  EXPECT_EQ(narrator.legend(1), payloads);
-  EXPECT_TRUE(narrator.legend(3).starts_with(payloads + ", and ")) << narrator.legend(3);
-  EXPECT_TRUE(
-      narrator.legend(3).ends_with("2 is a further handle of the index " + calls.indexes[0].name))
-      << narrator.legend(3);
+  const std::string handle = "2 is a further handle of the index " + calls.indexes[0].name;
+  EXPECT_EQ(narrator.legend(1), "");
+  EXPECT_TRUE(narrator.legend(3).starts_with("Here ")) << narrator.legend(3);
+  EXPECT_TRUE(narrator.legend(3).ends_with(handle)) << narrator.legend(3);
+  EXPECT_TRUE(narrator.legend(4).starts_with("Here p1, p2 and so on are payloads, and "))
+      << narrator.legend(4);
+  EXPECT_TRUE(narrator.legend(4).ends_with(handle)) << narrator.legend(4);
+  EXPECT_EQ(narrator.notation(1), "");
 }
 
 // Searches for the smallest session in which a delete of a pair follows an abort.

@@ -5,9 +5,7 @@
 namespace keydrome::judge {
 
 std::string inconsistent_log_text(const std::string& problem) {
-  return "the recorded calls are inconsistent: " + problem +
-         ". The log is in the library's process, so the library can overwrite it: if this happens "
-         "again, look for writes outside the library's own memory";
+  return "the recorded calls are inconsistent: " + problem;
 }
 
 void Findings::demote(std::string_view except) {

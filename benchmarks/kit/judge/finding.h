@@ -24,7 +24,7 @@ struct Finding {
 };
 
 // Returns the detail of a finding about a log of calls that contradicts itself. `problem` says what
-// is wrong with the log.
+// is wrong with the log, and what to do.
 std::string inconsistent_log_text(const std::string& problem);
 
 // Collects findings. A faulty library often violates the same rule thousands of times. So only the
