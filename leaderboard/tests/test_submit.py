@@ -177,7 +177,7 @@ def test_a_file_above_the_limit_is_refused_while_it_comes_in(alice: User, own_va
             buffer[:] = bytes(len(buffer))
             return len(buffer)
 
-    with pytest.raises(Refused, match="larger than 64 MiB"):
+    with pytest.raises(Refused, match="larger than the limit of 64 MiB"):
         services.submit(
             owner=alice, file=io.BufferedReader(Endless()), file_name="x", targets=[PRELIMINARY1]
         )
