@@ -59,7 +59,7 @@ def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
         raise Refused([reason])
     seeds = fresh_seeds(sessions)
     with transaction.atomic():
-        if reason := quotas.reason_against_repetitions(by, sessions * len(runs)):
+        if reason := quotas.reason_against_repetitions(by, sessions * len(runs), chosen=True):
             raise Refused([reason])
         new = [_block_run(run, seeds) for run in runs]
         # A random order, so that no library always runs first on a cool or idle machine.

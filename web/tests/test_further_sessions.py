@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -91,11 +92,16 @@ def test_the_quota_counts_sessions_of_repeated_runs(
     settings.KEYDROME_REPEATED_SESSIONS_PER_DAY = 30
     page = alice.post(PATH, form(near, 16), follow=True).content.decode()
     assert "this request takes 32 sessions, and you have 30 left" in page
+    assert "in 24 hours: choose fewer sessions or runs.</" in page, "waiting does not help"
     assert not Run.objects.filter(state="queued").exists()
     alice.post(PATH, form(near, 12))
     assert quotas.repetitions_left(world.alice) == 6
     third = timed_run(world, "third", 1.0, seeds(900, 8))
-    with pytest.raises(Refused, match="this request takes 8 sessions, and you have 6 left"):
+    oldest = Run.objects.filter(state="queued").earliest("created_at").created_at
+    advice = f"in 24 hours: try again after {oldest + timedelta(days=1):%Y-%m-%d %H:%M} UTC$"
+    with pytest.raises(
+        Refused, match=f"this request takes 8 sessions, and you have 6 left .* {advice}"
+    ):
         reruns.rerun(third, by=world.alice)
     Run.objects.filter(state="queued").update(state="cancelled")
     assert quotas.repetitions_left(world.alice) == 30
