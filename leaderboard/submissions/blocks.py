@@ -18,6 +18,7 @@ from django.db import transaction
 
 from leaderboard import catalogue
 from leaderboard.catalogue import Target
+from leaderboard.models import State
 from leaderboard.queue import claims, quotas, wakeup
 from leaderboard.queue.fairness import Priority
 from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
@@ -25,6 +26,7 @@ from leaderboard.services import Refused, may_change
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
 from leaderboard.submissions.reruns import class_of
 from results.counts import counted
+from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,11 +87,11 @@ def _block_run(run: Run, seeds: list[str]) -> Run:
 
 def reason_against_blocks(runs: Sequence[Run]) -> str:
     """Return why these runs cannot have further sessions in common; an empty text if they can."""
-    if len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN):
-        return (
-            "only one run is chosen, or some runs belong to the same submission: "
-            f"choose at least {RUNS_MIN} runs, each of a different submission"
-        )
+    different = f"choose at least {RUNS_MIN} runs, each of a different submission"
+    if len(runs) < RUNS_MIN:
+        return f"only one run is chosen: {different}"
+    if same := _of_one_submission(runs):
+        return f"{same} belong to the same submission: {different}"
     known = {str(choice.target) for choice in catalogue.choices()}
     if reason := next((reason for run in runs if (reason := _reason_against_one(run))), ""):
         return reason
@@ -107,13 +109,37 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
     return ""
 
 
+def _of_one_submission(runs: Sequence[Run]) -> str:
+    """Return the names of two runs of the same submission, as text; an empty text if there are none."""
+    seen: dict[int, int] = {}
+    for run in runs:
+        if run.submission_id in seen:
+            return f"runs {seen[run.submission_id]} and {run.pk}"
+        seen[run.submission_id] = run.pk
+    return ""
+
+
 def _reason_against_one(run: Run) -> str:
     """Return a reason against further sessions that concerns only this run; an empty text if there is none."""
     if run.is_gate or run.verified:
         kind = "a correctness test" if run.is_gate else "an audit"
         return f"run {run.pk} is {kind}, which cannot be compared by time: choose timed runs"
     if run.submission.deleted_at:
-        return f"the submission of run {run.pk} was deleted: submit the file again"
+        return f"the submission of run {run.pk} was deleted, so its file can no longer run: choose other runs"
     if run.score is None:
-        return f"run {run.pk} has no result yet, or did not pass (its page shows which): choose runs that passed"
+        return _why_no_score(run)
     return ""
+
+
+def _why_no_score(run: Run) -> str:
+    """Return why a timed run has no score, and what to do."""
+    if not run.is_final:
+        return f"run {run.pk} has not ended yet: wait until it ends, or choose other runs"
+    if run.state == State.CANCELLED:
+        return f"run {run.pk} was cancelled: choose runs that passed"
+    if run.verdict != Verdict.PASSED:
+        return f"run {run.pk} did not pass (verdict: {run.get_verdict_display()}): choose runs that passed"
+    return (
+        f"run {run.pk} has no score, because the control library (the baseline) was not measured in the same "
+        "sessions: choose other runs"
+    )

@@ -126,14 +126,24 @@ def test_unknown_runs_are_not_found(alice: Client, near: list[Run], runs: str) -
 def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run]) -> None:
     other = world.submit(targets=(OTHER,), content=world.library + b"other")
     finish_all()
-    gate = run_of(near[0].submission, "unit")
-    waiting = run_of(world.submit(content=world.library + b"waiting"))
+    gate = twin = run_of(near[0].submission, "unit")
+    waiting, failed, cancelled = (
+        run_of(world.submit(content=world.library + name))
+        for name in (b"waiting", b"failed", b"cancelled")
+    )
+    failed.state, failed.verdict = "done", "timed_out"
+    cancelled.state = "cancelled"
     for runs, reason in (
-        ([near[0]], "choose at least 2 runs"),
-        ([near[0], near[0]], "choose at least 2 runs"),
+        ([near[0]], "only one run is chosen: choose at least 2 runs"),
+        (
+            [near[0], near[1], twin],
+            f"runs {near[0].pk} and {twin.pk} belong to the same submission: choose at least 2 runs",
+        ),
         ([near[0], run_of(other)], "do not have the same benchmark, instance, scale"),
         ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
-        ([near[0], waiting], f"run {waiting.pk} has no result yet"),
+        ([near[0], waiting], f"run {waiting.pk} has not ended yet: wait until it ends"),
+        ([near[0], failed], rf"run {failed.pk} did not pass \(verdict: timed out\): choose runs"),
+        ([near[0], cancelled], f"run {cancelled.pk} was cancelled: choose runs that passed"),
     ):
         with pytest.raises(Refused, match=reason):
             blocks.queue_blocks(runs, 5, by=world.alice)
