@@ -33,9 +33,9 @@ def end_gate_early(run: Run) -> int:
     if not why:
         return 0
     where = (
-        f"in {run.instance} (run {run.pk})"
+        f"in the test “{run.instance}” (run {run.pk})"
         if run.verdict != Verdict.FAILED
-        else f"(most recently in {run.instance}, run {run.pk})"
+        else f"(most recently in the test “{run.instance}”, run {run.pk})"
     )
     waiting = run.submission.runs.filter(
         kind=run.kind, verified=False, scale=run.scale, state=State.QUEUED

@@ -123,8 +123,16 @@ def _too_many_a_day(charged: Sequence[datetime], wanted: int, limit: int) -> str
     return f"{said}: {', or '.join(advice)}"
 
 
+def repetitions_left(user: User) -> int | None:
+    """Return how many sessions of repeated runs the user can still queue, or None for organisers. 1 SQL statement."""
+    if user.is_staff:
+        return None
+    used = _repeated(user).aggregate(sessions=Sum("sessions"))["sessions"] or 0
+    return max(0, settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - used)
+
+
 def _repeated(user: User) -> QuerySet[Run]:
-    """Return the query for the repeated runs that count towards the user's quota of repeated sessions."""
+    """Return the query for the user's repeated runs that count towards the limit for 24 hours. Executes no SQL."""
     never_ran = Q(state=State.CANCELLED, started_at__isnull=True)
     return Run.objects.filter(
         ~never_ran,
@@ -136,22 +144,12 @@ def _repeated(user: User) -> QuerySet[Run]:
     )
 
 
-def repetitions_left(user: User) -> int | None:
-    """Return how many sessions of repeated runs the user can still queue, or None for organisers. 1 SQL statement."""
-    if user.is_staff:
-        return None
-    used = _repeated(user).aggregate(sessions=Sum("sessions"))["sessions"] or 0
-    return max(0, settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - used)
-
-
-def reason_against_repetitions(user: User, sessions: int, *, chosen: bool = False) -> str:
+def reason_against_repetitions(user: User, sessions: int, *, smaller: str = "") -> str:
     """Return why this user cannot repeat runs with this many sessions in all; an empty text if the user can.
 
-    `chosen` says whether the user has chosen the runs and the number of sessions, and so can choose fewer.
-
-    Organisers have no limit. Call this inside the transaction that queues the runs. The function locks the user's row
-    in the table Share, so that the second of two concurrent requests counts the first. At most 4 SQL statements,
-    besides those that create the row.
+    `smaller` says how the user can repeat fewer sessions; it is empty if this is impossible. Organisers have no limit.
+    Call this inside the transaction that queues the runs. The function locks the user's row in the table Share, so that
+    the second of two concurrent requests counts the first. At most 5 SQL statements, besides those that create the row.
     """
     if user.is_staff:
         return ""
@@ -161,27 +159,27 @@ def reason_against_repetitions(user: User, sessions: int, *, chosen: bool = Fals
     if left is None or sessions <= left:
         return ""
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
-    advice = ["choose fewer sessions or runs"] if chosen else []
-    if free_at := _when_free(user, sessions, limit):
-        advice.append(f"try again after {free_at:{_MINUTE}} UTC")
-    advice = advice or ["ask an organiser"]
+    when = _when_repeatable(user, sessions)
+    later = f"try again after {when:%Y-%m-%d %H:%M} UTC" if when else ""
+    advice = ", or ".join(filter(None, (smaller, later))) or "ask an organiser to repeat the run"
+    more = f"only {left} more" if left else "no more"
     return (
-        f"this request takes {counted(sessions, 'session')}, and you have {left} left of the "
-        f"{counted(limit, 'session')} that you may repeat in 24 hours: {', or '.join(advice)}"
+        f"{counted(sessions, 'session is', 'sessions are')} needed, and you may repeat {more} now "
+        f"(the limit is {counted(limit, 'session')} in 24 hours): {advice}"
     )
 
 
-def _when_free(user: User, sessions: int, limit: int) -> datetime | None:
-    """Return when the quota allows `sessions` more repeated sessions; None if it never does. 1 SQL statement."""
-    if sessions > limit:
-        return None
-    rows = _repeated(user).order_by("created_at").values_list("created_at", "sessions")
-    used = list(rows)
-    excess = sum(number for _, number in used) + sessions - limit
-    for time, number in used:
-        excess -= number
-        if excess <= 0:
-            return time + DAY
+def _when_repeatable(user: User, sessions: int) -> datetime | None:
+    """Return when the limit for 24 hours will allow this many sessions; None if the limit itself is smaller.
+
+    1 SQL statement.
+    """
+    repeated = list(_repeated(user).order_by("created_at").values_list("created_at", "sessions"))
+    free = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY - sum(count for _, count in repeated)
+    for created_at, count in repeated:
+        free += count
+        if free >= sessions:
+            return created_at + DAY
     return None
 
 

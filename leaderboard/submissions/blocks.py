@@ -61,7 +61,8 @@ def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
         raise Refused([reason])
     seeds = fresh_seeds(sessions)
     with transaction.atomic():
-        if reason := quotas.reason_against_repetitions(by, sessions * len(runs), chosen=True):
+        smaller = "choose fewer sessions or runs"
+        if reason := quotas.reason_against_repetitions(by, sessions * len(runs), smaller=smaller):
             raise Refused([reason])
         new = [_block_run(run, seeds) for run in runs]
         # A random order, so that no library always runs first on a cool or idle machine.
@@ -126,20 +127,18 @@ def _reason_against_one(run: Run) -> str:
         return f"run {run.pk} is {kind}, which cannot be compared by time: choose timed runs"
     if run.submission.deleted_at:
         return f"the submission of run {run.pk} was deleted, so its file can no longer run: choose other runs"
-    if run.score is None:
-        return _why_no_score(run)
-    return ""
+    return _reason_without_score(run) if run.score is None else ""
 
 
-def _why_no_score(run: Run) -> str:
-    """Return why a timed run has no score, and what to do."""
+def _reason_without_score(run: Run) -> str:
     if not run.is_final:
-        return f"run {run.pk} has not ended yet: wait until it ends, or choose other runs"
+        return f"run {run.pk} has not ended yet: wait until it has ended, or leave it out"
     if run.state == State.CANCELLED:
-        return f"run {run.pk} was cancelled: choose runs that passed"
+        return f"run {run.pk} was cancelled: leave it out"
     if run.verdict != Verdict.PASSED:
-        return f"run {run.pk} did not pass (verdict: {run.get_verdict_display()}): choose runs that passed"
+        verdict = run.verdict.replace("_", " ")
+        return f"run {run.pk} did not pass (verdict: {verdict}): leave it out"
     return (
-        f"run {run.pk} has no score, because the control library (the baseline) was not measured in the same "
-        "sessions: choose other runs"
+        f"run {run.pk} has no ratio to the control library, because this library was not measured in the same "
+        "sessions: leave the run out"
     )

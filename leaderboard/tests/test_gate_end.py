@@ -36,9 +36,12 @@ def required(count: int) -> tuple[Finding, ...]:
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (Verdict.CRASHED, "the library crashed in phantom"),
-        (Verdict.TIMED_OUT, "the library did not return in time in phantom"),
-        (Verdict.OUT_OF_MEMORY, "the library needed more than its memory limit in phantom"),
+        (Verdict.CRASHED, "the library crashed in the test “phantom”"),
+        (Verdict.TIMED_OUT, "the library did not return in time in the test “phantom”"),
+        (
+            Verdict.OUT_OF_MEMORY,
+            "the library needed more than its memory limit in the test “phantom”",
+        ),
     ],
 )
 def test_a_crash_or_a_hang_ends_the_gate(
@@ -66,7 +69,8 @@ def test_enough_required_findings_end_the_gate(alice: User, track: Track) -> Non
     second.refresh_from_db()
     assert second.state == State.CANCELLED
     assert second.reason.startswith(
-        "this test was not run, because the library already has 12 required findings"
+        "this test was not run, because the tests have already found 12 faults that make the library fail "
+        f"(most recently in the test “phantom”, run {first.pk}): correct the library"
     )
 
 

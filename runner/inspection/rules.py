@@ -219,7 +219,9 @@ def _check_dynamic(image: ElfImage) -> Iterator[dict[str, str]]:
         if tag in image.tags:
             paths = ", ".join(map(repr, image.tag_strings(tag)))
             remedy = "link without it (no -rpath, --audit, --filter, --auxiliary)"
-            problem = f"the library contains {what}, {paths}, but must not choose what the loader loads"
+            problem = (
+                f"the library contains {what}, {paths}, but must not choose what the loader loads"
+            )
             yield _refusal("forbidden_entry", problem, remedy)
     if image.tag("DT_FLAGS_1") & _FLAGS1_NOOPEN:
         problem = "the library forbids dlopen (DF_1_NOOPEN), with which Keydrome loads it"
