@@ -301,11 +301,17 @@ def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bo
     reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
     expected = (
         f"the machine of the run has the class {machine_class}; "
-        "the board requires the class *, 2 CPUs, 24 GiB or fast. The site chooses the machine: ask an organiser"
+        "the board requires any processor, 2 CPUs, 24 GiB or fast. The site chooses the machine: ask an organiser"
     )
     assert reasons == ([] if is_accepted else [expected])
     everywhere = replace(BOARD, machines=("*",))
     assert reasons_against(replace(GOOD, machine_class=machine_class), everywhere, PASSED) == []
+
+
+def test_a_pattern_of_machine_classes_is_explained() -> None:
+    board = replace(BOARD, machines=("AMD *, 2 CPUs, 24 GiB",))
+    (reason,) = reasons_against(GOOD, board, PASSED)
+    assert "the board requires AMD *, 2 CPUs, 24 GiB (* is any text). The site" in reason
 
 
 def test_an_unknown_jail_level_never_suffices() -> None:
