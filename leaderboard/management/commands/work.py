@@ -68,7 +68,7 @@ class Command(BaseCommand):
                 else:
                     worker.work()
         except SlotsTakenError as error:
-            message = f"{error}, or choose another slot with --slot"
+            message = f"{error}, or choose another slot with --slot or KEYDROME_SLOT"
             raise CommandError(message) from error
         except (NotBuiltError, SchemaSkewError) as error:
             raise CommandError(str(error)) from error
