@@ -112,6 +112,18 @@ def why_machine_too_busy(sessions: Sequence[Session], metric: str) -> str:
     return why_too_busy([change for change in changes if change is not None])
 
 
+def _why_control_failed(control: Report) -> str:
+    """Return what happened to the control library, and what to do."""
+    verdict = control.verdict.value.replace("_", " ")
+    advice = "run ./dev build (on a site: tell an organiser), and try again"
+    if control.verdict in {Verdict.TIMED_OUT, Verdict.INFRASTRUCTURE}:
+        advice = f"try again when the machine has less other work; if this happens again, {advice}"
+    return (
+        f"the control library, which Keydrome times for comparison, did not pass (verdict: {verdict}): "
+        f"{control.reason}; the judged library is not at fault; {advice}"
+    )
+
+
 def _control_change(session: Session, metric: str) -> float | None:
     """Return log(control's metric after the candidate / before the candidate), or None if one of them is unknown."""
     values = [report.metrics.get(metric, 0.0) for report in session.controls]
@@ -230,11 +242,9 @@ class _Series:
             # The machine's jail is weaker than required, so the candidate would be refused, too.
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
-            verdict = control.verdict.value.replace("_", " ")
-            text = f"the control library, which Keydrome times for comparison, has the verdict {verdict}"
-            advice = "your library is not at fault; run ./dev build (on a site: tell an organiser), and try again"
-            reason = f"session {number}: {text}: {control.reason}; {advice}"
-            return self.result(Verdict.INFRASTRUCTURE, reason)
+            return self.result(
+                Verdict.INFRASTRUCTURE, f"session {number}: {_why_control_failed(control)}"
+            )
         return None
 
     def _roles(self, seed: str) -> list[str]:
