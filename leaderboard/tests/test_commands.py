@@ -232,6 +232,9 @@ def test_the_board_as_text(alice: User, track: Track) -> None:
         "full",
         submission.blob_sha256[:12],
     ]
+    assert len(lines) == 4
+    ranked(track, enter(alice, 1))
+    assert run("show_board", "preliminary1").splitlines()[-1].startswith("A rank such as 1-2 is an")
     with pytest.raises(CommandError, match=r"unknown board 'final': choose from .*preliminary1"):
         run("show_board", "final")
 
@@ -283,8 +286,8 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     ranked(track, submission)
     assert (
         run("recover_lost")
-        == "runs whose worker died or hangs: 0 queued again, 0 ended after their last attempt, "
-        "0 cancelled, as a user had asked\n"
+        == "runs whose worker died or hangs: queued again: 0; ended, because no attempt was left: 0; "
+        "cancelled at a user's request: 0\n"
     )
     assert run("rerun_stale") == (
         "no run queued, because no run with the newest version of its benchmark is missing\n"

@@ -357,7 +357,7 @@ def test_a_board_is_read_from_its_folder() -> None:
         ({"scales": []}, r"the field 'scales' has the value \[\]"),
         (
             {"machines": "fast"},
-            r'it must be a list of machine classes, or \["\*"\] for all classes',
+            r'it must be a list of machine classes that is not empty, or \["\*"\] for all classes',
         ),
         ({"machines": []}, "the field 'machines' has the value"),
         ({"direction": "up"}, "it must be one of lower, higher"),
