@@ -161,9 +161,9 @@ class Command(BaseCommand):
                 unjudged += run.verdict == Verdict.INFRASTRUCTURE
             if waiting and queries.system_status().stalled:
                 message = (
-                    f"{counted(len(waiting), 'run waits', 'runs wait')} in the queue, and no bench worker claims runs: "
-                    "if ./dev up started the site, read var/log/bench.log; "
-                    "otherwise start a bench worker (python -m web.manage work)"
+                    f"{counted(len(waiting), 'run is', 'runs are')} queued, but no bench worker claims runs: if ./dev "
+                    "up has started the worker, its log var/log/bench.log says why; otherwise start one with "
+                    "python -m web.manage work"
                 )
                 raise CommandError(message)
             if waiting:
