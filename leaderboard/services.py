@@ -351,7 +351,7 @@ def recover_lost() -> Recovered:
     given_up: list[int] = []
     cancelled: list[int] = []
     for run in claims.lapsed().select_related("machine"):
-        where = f"{run.machine.name}, slot {run.slot}" if run.machine else "an unknown machine"
+        where = f"{run.machine.name}, slot {run.slot}," if run.machine else "an unknown machine"
         if run.cancel_requested_at is not None:
             if claims.finish_cancelled(run.pk, run.attempt):
                 cancelled.append(run.pk)

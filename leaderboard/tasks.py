@@ -57,7 +57,8 @@ def _wake_bench() -> None:
         worker = _this_worker()
     except SlotsTakenError as error:
         _log.warning(
-            "this bench worker executes no run: %s, or set KEYDROME_SLOT and KEYDROME_SLOTS so that a slot is free",
+            "this bench worker executes no run: %s, or set KEYDROME_SLOT (the first slot) or KEYDROME_SLOTS "
+            "(the number of slots) so that a slot is free",
             error,
         )
         return

@@ -56,8 +56,9 @@ _log = logging.getLogger(__name__)
 _STOPPED = {
     Heartbeat.CANCEL: "a user cancelled the run",
     Heartbeat.CONTINUE: "this worker is stopping, so the run is queued again",
-    Heartbeat.LOST: "this worker no longer owns the run, because the lease on the run, which each contact with the "
-    "database extends, has ended",
+    Heartbeat.LOST: "this worker had no contact with the database for too long, so its lease on the run has ended; the "
+    "site queues the run again, unless this was the last attempt; if this happens often, check the database server and "
+    "the network",
 }
 
 
@@ -198,11 +199,11 @@ class _Heartbeats:
                 if time.monotonic() > self.lease_until:
                     raise
                 _log.warning(
-                    "run %d: the database did not store the result; trying again for %d s, then the site queues the "
-                    "run again: %s: check the database server",
+                    "run %d: the database did not store the result: check the database server. This worker tries "
+                    "again for %d s; after that, the site queues the run again. The error: %s",
                     self.run_id,
                     max(0, round(self.lease_until - time.monotonic())),
-                    error,
+                    " ".join(str(error).split()),
                 )
                 close_old_connections()
                 time.sleep(self.heartbeat_seconds)
@@ -218,6 +219,10 @@ def describe(progress: Progress) -> str:
     if progress.session == 0:
         return "inspecting the library"
     role = progress.role.removesuffix(AUDIT_ROLE)
+    # See Progress.role: a session may run the control library twice.
+    library = (
+        f"{role} library" if role != "control again" else "control library for the second time"
+    )
     if (
         progress.fraction >= 1.0
     ):  # all planned sessions are done; the number of repetitions is unknown
@@ -227,7 +232,7 @@ def describe(progress: Progress) -> str:
     else:
         session = f"session {progress.session} of {progress.sessions}"
     again = ", played again for an audit" if role != progress.role else ""
-    return f"{session}{again}: {role} library, phase {progress.phase}"
+    return f"{session}{again}: {library}, phase {progress.phase}"
 
 
 @dataclass(slots=True)

@@ -144,7 +144,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit_bytes: int | None) -> Blob:
         size += len(chunk)
         if limit_bytes is not None and size > limit_bytes:
             raise BlobTooLargeError(
-                f"the file is larger than {limit_bytes >> 20} MiB, the limit: {MAKE_SMALLER}"
+                f"the file is larger than the limit of {limit_bytes >> 20} MiB: {MAKE_SMALLER}"
             )
         digest.update(chunk)
         file.write(chunk)

@@ -163,10 +163,19 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
     if not board.accepts_machine(run.machine_class):
         reasons.append(
             f"the machine of the run has the class {run.machine_class or 'unknown'}; "
-            f"{named(board)} requires the class {' or '.join(board.machines)}. "
-            "The site chooses the machine: ask an organiser for a run on a machine of this class"
+            f"{named(board)} requires {_machine_classes(board)}. "
+            "The site chooses the machine: ask an organiser for a run on such a machine"
         )
     return reasons
+
+
+def _machine_classes(board: Board) -> str:
+    """Return in words the machine classes that the board accepts. A class begins with the processor; * is any text."""
+    classes = " or ".join(
+        pattern.replace("*, ", "any processor, ", 1) if pattern.startswith("*, ") else pattern
+        for pattern in board.machines
+    )
+    return f"{classes}{' (* is any text)' if '*' in classes else ''}"
 
 
 def _transactions(run: RunFacts) -> list[str]:

@@ -69,7 +69,8 @@ def test_enough_required_findings_end_the_gate(alice: User, track: Track) -> Non
     second.refresh_from_db()
     assert second.state == State.CANCELLED
     assert second.reason.startswith(
-        "this test was not run, because the library already has 12 required findings"
+        "this test was not run, because the tests have already found 12 faults that make the library fail "
+        f"(most recently in the test “phantom”, run {first.pk}): correct the library"
     )
 
 

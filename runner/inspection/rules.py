@@ -220,7 +220,7 @@ def _check_dynamic(image: ElfImage) -> Iterator[dict[str, str]]:
             paths = ", ".join(map(repr, image.tag_strings(tag)))
             remedy = "link without it (no -rpath, --audit, --filter, --auxiliary)"
             problem = (
-                f"the library may not choose what the loader loads, but contains {what}: {paths}"
+                f"the library contains {what}, {paths}, but must not choose what the loader loads"
             )
             yield _refusal("forbidden_entry", problem, remedy)
     if image.tag("DT_FLAGS_1") & _FLAGS1_NOOPEN:

@@ -191,10 +191,10 @@ def test_writable_code(good_library: Path, tmp_path: Path, settings: Settings) -
     ("flag", "words"),
     [
         ("-Wl,-rpath,/tmp/evil", "'/tmp/evil'"),
-        ("-Wl,-rpath,/tmp/evil,--disable-new-dtags", "(RPATH): '/tmp/evil'"),
-        ("-Wl,--audit,evil.so", "an audit library: 'evil.so'"),
-        ("-Wl,--filter,evil.so", "a filter library: 'evil.so'"),
-        ("-Wl,--auxiliary,evil.so", "an auxiliary filter library: 'evil.so'"),
+        ("-Wl,-rpath,/tmp/evil,--disable-new-dtags", "(RPATH), '/tmp/evil', but must not choose"),
+        ("-Wl,--audit,evil.so", "an audit library, 'evil.so'"),
+        ("-Wl,--filter,evil.so", "a filter library, 'evil.so'"),
+        ("-Wl,--auxiliary,evil.so", "an auxiliary filter library, 'evil.so'"),
         ("-Wl,-z,nodlopen", "forbids dlopen"),
     ],
 )

@@ -160,6 +160,14 @@ def test_a_file_that_is_too_large_says_so_and_how_to_correct_it(
     assert not list(load_settings().blobs.rglob("*"))
 
 
+def test_the_shown_size_limit_is_the_limit_that_applies(alice: Client, settings: Settings) -> None:
+    """KEYDROME_UPLOAD_BYTES cannot raise the limit above that of the inspection, so pages must not show it then."""
+    for limit, shown in ((128 << 20, "64.0"), (32 << 20, "32.0")):
+        settings.KEYDROME_UPLOAD_BYTES = limit
+        page = alice.get("/submit/").content.decode()
+        assert f"The size limit is {shown}\N{NARROW NO-BREAK SPACE}MiB" in page
+
+
 def test_no_file_no_benchmark_and_a_long_description(alice: Client) -> None:
     answer = alice.post("/submit/", {"description": "x" * 300, "targets": [], "configuration": ""})
     message = error_of(answer)
