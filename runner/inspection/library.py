@@ -168,12 +168,16 @@ def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) ->
     return _facts(answer, state.st_size)
 
 
+def file_kind(mode: int) -> str:
+    """Return what a file is that is not a regular file, from its st_mode, for messages."""
+    return _KINDS.get(stat.S_IFMT(mode), "a special file")
+
+
 def _refuse_unread(state: os.stat_result, limit_bytes: int) -> Refusal | None:
     if not stat.S_ISREG(state.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(state.st_mode), "a special file")
         return Refusal(
             "not_a_file",
-            f"this is {kind}, not a regular file",
+            f"this is {file_kind(state.st_mode)}, not a regular file",
             "give the path of a shared object, such as ./NAME.so",
         )
     if state.st_size > limit_bytes:
