@@ -281,7 +281,7 @@ def _why_it_failed(status: int, detail: str, folder: Path) -> str:
         how = f"was killed by signal {-status} ({signal.strsignal(-status)})"
     else:
         known = {
-            2: "cannot use the plan, the file that describes the session",
+            2: "cannot play the session",
             _NOT_WRITTEN: "could not write the report or a history",
         }
         how = known.get(status, f"exited with status {status}")
