@@ -30,7 +30,7 @@ from results.stats.pairs import sessions_needed
 from runner.blocks import CONTROL, FLOOR, run_blocks
 from runner.contract import RefereeError
 from runner.execute import copy_into
-from runner.inspection.library import LibraryKind, inspect_library
+from runner.inspection.library import LibraryKind, inspect_library, refusals_text
 from runner.manifest import Kind, RequestError
 from runner.output_file import write_file
 from runner.request import Loadable, make_loadable
@@ -207,7 +207,7 @@ def _subject(file: _File, named: str | None, request: Request, settings: Setting
     shown = display_name(file.path.name)
     stem = shown.removesuffix(".so")
     name = stem if named is None else f"{stem}:{display_name(Path(named).stem)}"
-    refused = "; ".join(map(str, file.facts.refusals))
+    refused = refusals_text(file.facts.refusals)
     library = Library(name, shown, file.digest, configuration, refused)
     if refused:
         return _Subject(library, None)

@@ -26,6 +26,7 @@ from leaderboard.worker import (
     Worker,
     clean_up,
     hold_slot,
+    jail_level,
     register_slot,
     require_built,
     something_waits,
@@ -77,6 +78,7 @@ def _this_worker() -> Worker:
         number = _hold_free_slot(held)
         worker = Worker(register_slot(number))
         require_built()
+        jail_level()
         clean_up(number)
         worker.take_back()
         # From here on, the process keeps the slot. If a step above fails, for example because the database cannot be

@@ -33,7 +33,7 @@ from runner.contract import AUDIT_ROLE, Cancelled, Job, Progress, RunReport
 from runner.execute import execute as execute_for_real
 from runner.janitor import remove_leftovers
 from runner.machine import machine_facts
-from runner.settings import BUILD_FIRST, load_settings
+from runner.settings import BUILD_FIRST, SettingsError, load_settings
 from runner.slots import hold_worker_slot
 from runner.spot_check import spot_check_seed
 from runner.terms import JailLevel, Scale, Verdict
@@ -72,6 +72,19 @@ def require_built() -> None:
         names = ", ".join(map(str, missing))
         message = f"these files are not built yet: {names}: {BUILD_FIRST}, and restart the worker"
         raise NotBuiltError(message)
+
+
+def jail_level() -> JailLevel:
+    """Return the setting KEYDROME_JAIL_LEVEL, the weakest isolation that this worker accepts.
+
+    Raises SettingsError if the setting is no level.
+    """
+    text = os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value)
+    try:
+        return JailLevel(text)
+    except ValueError as error:
+        message = f"KEYDROME_JAIL_LEVEL is {text!r}, but must be one of {', '.join(JailLevel)}"
+        raise SettingsError(message) from error
 
 
 def hold_slot(first: int, last: int | None = None) -> AbstractContextManager[int]:
@@ -127,7 +140,7 @@ def make_job(run: Run) -> Job:
         recorded_seed=None if run.is_gate or run.verified else spot_check_seed(seeds, one_in),
         audited_seeds=() if run.is_gate else audited,
         verified=run.verified,
-        require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
+        require_level=jail_level().value,
     )
 
 

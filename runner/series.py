@@ -119,10 +119,10 @@ def _control_failure(number: int, control: Report) -> str:
     return f"{text} did not pass (verdict: {verdict}): {control.reason}; {fault}; {advice}"
 
 
-def why_machine_too_busy(sessions: Sequence[Session], metric: str) -> str:
+def why_machine_too_busy(sessions: Sequence[Session], metric: str, *, on_site: bool = False) -> str:
     """Return why the machine was too busy for these sessions to count, or an empty string if they count."""
     changes = (_control_change(session, metric) for session in sessions)
-    return why_too_busy([change for change in changes if change is not None])
+    return why_too_busy([change for change in changes if change is not None], on_site=on_site)
 
 
 def _control_change(session: Session, metric: str) -> float | None:
@@ -214,7 +214,7 @@ class _Series:
                 return self.result(candidate.verdict, audit.AUDITED + candidate.reason)
         if fault:
             suite = self.request.benchmark.name
-            text = f"{audit.NOT_AUDITED} ({fault}); the verdict does not depend on this audit"
+            text = f"{audit.NOT_AUDITED}: {fault}. {audit.NO_EFFECT}"
             self.audit_findings.append(Finding(suite, "not_audited", Severity.ADVISORY, text))
             return None
         pair = self._pair(reports, again)

@@ -110,8 +110,8 @@ class BlobStore:
             return self.path(sha256).open("rb")
         except FileNotFoundError as error:
             raise BlobMissingError(
-                f"the uploaded file with the SHA-256 {sha256} is not in {self._root}: check that KEYDROME_VAR is the "
-                "same as at the time of the upload"
+                f"the uploaded file with the SHA-256 {sha256} is not in {self._root}: an organiser must check that "
+                "KEYDROME_VAR is the same for the site and its workers as at the time of the upload"
             ) from error
 
     def verify(self, sha256: str) -> None:

@@ -137,7 +137,10 @@ def test_a_folder_is_no_library(tmp_path: Path, capsys: pytest.CaptureFixture[st
     output = capsys.readouterr().out
     assert "refused (not_a_file)" in output
     assert "give the path of a shared object" in output
-    assert f"error: {tmp_path}: not a regular file" in failing(capsys, "bench", str(tmp_path))
+    assert "this is a folder, not a regular file" in output
+    assert f"error: {tmp_path}: not a regular file, but a folder;" in failing(
+        capsys, "bench", str(tmp_path)
+    )
 
 
 def test_json_for_a_device_leaves_the_device(

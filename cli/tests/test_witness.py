@@ -9,6 +9,8 @@ import itertools
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from errno import ENOSPC
+from os import strerror
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +64,7 @@ def test_whole_numbers_are_numbers_too() -> None:
         (("transactions_left_out",), -1, "-1 is less than 0"),
         (("transactions", 0, "thread"), -1, "-1 is less than 0"),
         (("transactions", 0, "begin_us"), "0", "begin_us: expected a number, found a string"),
-        (("transactions", 0, "end_us"), float("inf"), "the number is too large"),
+        (("transactions", 0, "end_us"), float("inf"), "the number is not between"),
         (("transactions", 0, "calls", 0, "marked"), 1, "marked: expected a boolean"),
         (("edges", 0, "kind"), "odd", "'odd' is not one of"),
         (("edges", 0, "target"), 2, "target 2 is too large: it must be below 2, the number"),
@@ -204,16 +206,28 @@ def test_a_full_disk_ends_the_writing_and_nothing_else(
     result, finding = failed_session()
 
     def full(*_arguments: object) -> None:
-        raise OutputFileError("cannot write x: No space left on device")
+        raise OutputFileError("cannot write x: advice") from OSError(ENOSPC, strerror(ENOSPC))
 
     monkeypatch.setattr(witness_folder, "write_file", full)
     kept = WitnessFolder(tmp_path, "./mine.so", MINE)
     kept.keep(result, tmp_path)
     kept.finish(finding, [finding], "00000000000000ff")
     assert kept.problem == (
-        "not all files could be written (cannot write x: No space left on device): "
+        "not all files could be written (No space left on device): "
         "fix this problem, or give --witness another folder"
     )
+
+
+def test_a_device_in_the_folder_has_one_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_device(*_arguments: object) -> None:
+        raise OutputFileError("cannot write x: it is a pipe: remove it")
+
+    monkeypatch.setattr(witness_folder, "write_file", is_device)
+    kept = WitnessFolder(tmp_path, "./mine.so", MINE)
+    kept.keep(failed_session()[0], tmp_path)
+    assert kept.problem == "not all files could be written: cannot write x: it is a pipe: remove it"
 
 
 def test_the_folder_says_where_to_start(tmp_path: Path) -> None:

@@ -218,8 +218,9 @@ TEST(Verdict, RefusesLessIsolationThanRequired) {
   result.jail.meta["missing"] = "uid,memory";
   EXPECT_EQ(decide(result, judge::Findings(), "full").name, "refused");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the jail gave weak isolation, but the plan requires full; missing: uid, memory "
-            "(run `jail --check` to see what to do, or lower jail.require in the plan)");
+            "this machine's jail (sandbox) gives the isolation level weak, but full is required; "
+            "missing: uid, memory. Run build/release/bin/jail --check to see what to do, or accept "
+            "the level weak (--require weak, or KEYDROME_JAIL_LEVEL=weak for a site's worker)");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "passed");
   result.jail.meta.erase("level");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "refused");

@@ -302,8 +302,8 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
 def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bool) -> None:
     reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
     expected = (
-        f"the machine of the run has the class {machine_class}; "
-        "the board Small requires any processor, 2 CPUs, 24 GiB or fast. "
+        f"the machine of the run has the class “{machine_class}”; "
+        "the board Small requires the class “any processor, 2 CPUs, 24 GiB” or “fast”. "
         "The site chooses the machine: ask an organiser for a run on such a machine"
     )
     assert reasons == ([] if is_accepted else [expected])
@@ -314,7 +314,7 @@ def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bo
 def test_a_pattern_of_machine_classes_is_explained() -> None:
     board = replace(BOARD, machines=("AMD *, 2 CPUs, 24 GiB",))
     (reason,) = reasons_against(GOOD, board, PASSED)
-    assert "the board requires AMD *, 2 CPUs, 24 GiB (* is any text). The site" in reason
+    assert "requires the class “AMD *, 2 CPUs, 24 GiB” (* is any text). The site" in reason
 
 
 def test_an_unknown_jail_level_never_suffices() -> None:

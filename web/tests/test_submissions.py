@@ -343,6 +343,15 @@ def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> N
     assert f'<pre class="lines">{shown}' in page
 
 
+def test_a_run_that_the_machine_failed_says_what_to_do(alice: Client, world: World) -> None:
+    run = run_of(world.submit(), "unit")
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "send its message to an organiser" not in page
+    finish_all(verdicts={"unit": Verdict.INFRASTRUCTURE})
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "The site or its machine failed, not the library. Run the library again later." in page
+
+
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:
     run = run_of(world.submit())
     finish_all(verdicts={"unit": Verdict.FAILED})

@@ -219,9 +219,11 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   const std::string level = jail_level(jail);
   if (rank(level) >= rank(required_level)) return std::nullopt;
   return RunVerdict{
-      "refused", "the jail gave " + level + " isolation, but the plan requires " + required_level +
-                     "; missing: " + missing_mechanisms(jail) +
-                     " (run `jail --check` to see what to do, or lower jail.require in the plan)"};
+      "refused",
+      "this machine's jail (sandbox) gives the isolation level " + level + ", but " +
+          required_level + " is required; missing: " + missing_mechanisms(jail) +
+          ". Run build/release/bin/jail --check to see what to do, or accept the level " + level +
+          " (--require " + level + ", or KEYDROME_JAIL_LEVEL=" + level + " for a site's worker)"};
 }
 
 std::string in_seconds(uint64_t ns) {
