@@ -310,7 +310,7 @@ def test_a_session_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
         timeout=30,
     )
     assert refused.returncode == 2
-    assert "lower records to " in refused.stderr
+    assert "lower the parameter records to " in refused.stderr
     assert not (tmp_path / "report.json").exists()
 
 
