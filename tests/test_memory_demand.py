@@ -336,5 +336,5 @@ def test_a_referee_at_its_bound_ends_the_run_with_a_reason(mib: int, tmp_path: P
     case = Case("honest", "affinity", "scattered", parameters={"threads": 2, "records": 300_000})
     report = _play(_write_plan(case, tmp_path), tmp_path, address_space=mib << 20)
     assert report["verdict"] == "infrastructure"
-    assert "the referee needs more memory than the" in report["reason"]
-    assert "lower the parameters" in report["reason"]
+    assert "needs more memory than the" in report["reason"]
+    assert "choose a smaller scale or lower parameters" in report["reason"]

@@ -104,10 +104,13 @@ RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
 
 RunVerdict memory_verdict(uint64_t estimate_bytes, uint64_t bound_bytes) {
   const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
-  return {"infrastructure", "the referee needs more memory than the " + mib(bound_bytes) +
-                                " that it may use here (its estimate was " + mib(estimate_bytes) +
-                                "): end other programs, lower the parameters of the benchmark, or "
-                                "use a machine with more memory"};
+  return {"infrastructure",
+          "the referee, the program that runs and judges the session, needs more "
+          "memory than the " +
+              mib(bound_bytes) + " that it may use on this machine (it had estimated " +
+              mib(estimate_bytes) +
+              "): choose a smaller scale or lower parameters, or end other "
+              "programs (on a site: tell an organiser)"};
 }
 
 }  // namespace keydrome
