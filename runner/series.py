@@ -106,6 +106,17 @@ def mark_discarded(sessions: Sequence[Session], metric: str) -> tuple[Session, .
     )
 
 
+def _control_failure(number: int, control: Report) -> str:
+    """Return why a session has no time of the control library. The reason of an infrastructure verdict has a remedy."""
+    text = f"session {number}: the control library, which Keydrome times for comparison,"
+    fault = "your library is not at fault"
+    if control.verdict is Verdict.INFRASTRUCTURE:
+        return f"{text} could not be timed; {fault}: {control.reason}"
+    verdict = control.verdict.value.replace("_", " ")
+    advice = "run ./dev build (on a site: tell an organiser), and try again"
+    return f"{text} has the verdict {verdict}: {control.reason}; {fault}; {advice}"
+
+
 def why_machine_too_busy(sessions: Sequence[Session], metric: str) -> str:
     """Return why the machine was too busy for these sessions to count, or an empty string if they count."""
     changes = (_control_change(session, metric) for session in sessions)
@@ -230,11 +241,7 @@ class _Series:
             # The machine's jail is weaker than required, so the candidate would be refused, too.
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
-            verdict = control.verdict.value.replace("_", " ")
-            text = f"the control library, which Keydrome times for comparison, has the verdict {verdict}"
-            advice = "your library is not at fault; run ./dev build (on a site: tell an organiser), and try again"
-            reason = f"session {number}: {text}: {control.reason}; {advice}"
-            return self.result(Verdict.INFRASTRUCTURE, reason)
+            return self.result(Verdict.INFRASTRUCTURE, _control_failure(number, control))
         return None
 
     def _roles(self, seed: str) -> list[str]:

@@ -240,6 +240,16 @@ def test_a_control_that_fails_does_not_count_against_the_candidate(
     assert not result.sessions
 
 
+def test_a_control_that_cannot_run_has_only_the_remedy_of_its_reason(
+    settings: Settings, tmp_path: Path
+) -> None:
+    result, _ = series(settings, tmp_path, control="infrastructure")
+    assert result.reason == (
+        "session 1: the control library, which Keydrome times for comparison, could not be timed; "
+        "your library is not at fault: why"
+    )
+
+
 def test_a_jail_that_is_too_weak_refuses_the_first_library(
     settings: Settings, tmp_path: Path
 ) -> None:
