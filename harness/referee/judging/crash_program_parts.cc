@@ -413,9 +413,9 @@ int main(int count, char** arguments) {
            "two calls overlap, which differs from run to run. Run the program again, or compile it "
            "together with your source and -fsanitize=thread.\n");
   } else {
-    printf("If your library is unchanged, the crash may depend on uninitialised memory, on addresses, or "
-           "on threads of the library. Compile the program together with your source and "
-           "-fsanitize=address,undefined, and run it again.\n");
+    printf("If your library is unchanged, the crash may depend on uninitialised memory, on "
+           "addresses, or on threads of the library. Compile the program together with your source "
+           "and -fsanitize=address,undefined, and run it again.\n");
   }
   return 0;
 }
