@@ -246,13 +246,13 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
   }
   layers += seal_all();
   if (restrict_calls() < 0) {
-    return fail(
-        reason, capacity,
-        errno == EBUSY
-            ? "cannot load the second system call filter (seccomp), because the library "
-              "or program has installed a filter of its own in one of its threads, which it must "
-              "not do"
-            : "cannot load the second system call filter (seccomp)");
+    if (errno != EBUSY) {
+      return fail(reason, capacity, "cannot load the second system call filter (seccomp)");
+    }
+    if (capacity > 0) {
+      snprintf(reason, capacity, "%s", KEYDROME_TIGHTEN_OTHER_FILTER);
+    }
+    return -1;
   }
   return layers + KEYDROME_TIGHTEN_SECCOMP;
 }

@@ -406,7 +406,7 @@ class Worker:
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
             _log.warning(
-                "run %d attempt %d failed because of this machine, so the run is queued again: %s",
+                "run %d attempt %d failed because of this machine; it is queued again, so you need not repeat it: %s",
                 run.pk,
                 run.attempt,
                 report.reason,

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 CRASHED = "crashed"  # the name of the finding
 _GUIDE = "docs/how-to/debug-a-library.md"
 _RUNNING = re.compile(
-    r"thread (?P<thread>\d+): (?P<call>\w+)\(.*\(operation (?P<operation>\d+)\) "
+    r"thread (?P<thread>\d+): (?P<call>\w+)[(,].*\(operation (?P<operation>\d+)\),? "
     r"was running (?P<unsure>or about to begin )?when the process"
 )
-_THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
+_THREAD = re.compile(r"(thread \d+|a thread (?:that the library started|crashed))\b")
 _STACK = "  stack at the crash: "
 _MEMORY = "call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong access."
 _SIGNAL = re.compile(r"ended by (SIG[A-Z]+)")

@@ -107,6 +107,26 @@ def test_a_thread_that_has_completed_no_call_is_not_inside_the_library() -> None
     assert is_race(both)
 
 
+def test_a_thread_that_rolls_back_is_inside_the_library() -> None:
+    rolls_back = 'thread 2: abortTransaction, which rolls back after the result of get("A", 1) (operation 7), was'
+    first = 'thread 2: insertRecord("A", 1) (operation 7) was'
+    crash = replace(TWO, detail=TWO.detail.replace(first, rolls_back))
+    assert calls_inside(crash) == {2: "abortTransaction", 3: "get"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "a thread that the library started: it crashed",
+        "a thread crashed while the library was loaded",
+    ],
+)
+def test_the_stack_of_a_thread_without_a_number_belongs_to_no_client(other: str) -> None:
+    stack = "  stack at the crash: library.so+0x3e3d (get+0x4d) < player"
+    detail = TWO.detail.replace(stack, f"{other}\n{stack}")
+    assert "crashed in" not in said(replace(TWO, detail=detail))
+
+
 def test_wrong_results_with_a_hang_may_be_a_race() -> None:
     hang = replace(ONE, name="hang")
     wrong = replace(ONE, name="dirty_read")

@@ -41,8 +41,9 @@ LoadedLibrary load_and_tighten(const Message& message) {
   if (library.status != kLoadOk) return library;
   std::array<char, 256> reason{};
   if (keydrome_tighten(".", reason.data(), reason.size()) < 0) {
-    library.status = kLoadNotTightened;
     library.reason = reason.data();
+    const bool other_filter = library.reason == KEYDROME_TIGHTEN_OTHER_FILTER;
+    library.status = other_filter ? kLoadOtherFilter : kLoadNotTightened;
   }
   return library;
 }

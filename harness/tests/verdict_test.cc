@@ -96,6 +96,10 @@ TEST(Verdict, NamesTheSignal) {
   EXPECT_EQ(decide(result, judge::Findings(), "full").name, "crashed");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
             "the library's process was ended by SIGSEGV while the library was loaded");
+  result.jail.meta["signal"] = "31";
+  EXPECT_TRUE(decide(result, judge::Findings(), "full")
+                  .reason.starts_with("the library's process was ended by SIGSYS while the library "
+                                      "was loaded; the sandbox (jail) sends this signal for"));
 }
 
 // To shrink a failing session, a workload (the code of a benchmark) plays parts of it again and
@@ -212,7 +216,10 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
 TEST(Verdict, RefusesLessIsolationThanRequired) {
   SessionResult result = complete();
   result.jail.exit_code = 3;
+  result.jail.meta["error"] = "isolation level full is required";
   EXPECT_EQ(name_of(result), "refused");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) did not start: isolation level full is required");
   result = complete();
   result.jail.meta["level"] = "weak";
   result.jail.meta["missing"] = "uid,memory";
@@ -233,6 +240,10 @@ TEST(Verdict, SaysWhyALibraryWasNotLoaded) {
   EXPECT_EQ(name_of(result), "unsupported");
   result.load_status = kLoadNotTightened;
   EXPECT_EQ(name_of(result), "refused");
+  EXPECT_TRUE(decide(result, judge::Findings(), "full").reason.ends_with("which it must not do"));
+  result.load_status = kLoadOtherFilter;
+  EXPECT_TRUE(decide(result, judge::Findings(), "full")
+                  .reason.ends_with("the detail; a library must not install a seccomp filter"));
   result.load_status = kLoadSymbolMissing;
   judge::Findings findings("unit");
   add_session_findings({}, result, findings);
@@ -297,9 +308,10 @@ TEST(Verdict, WorkAfterTheLastCallIsAWarning) {
   judge::Findings findings("unit");
   add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("late_work"), 1u);
-  EXPECT_EQ(findings.list()[0].detail.substr(0, 95),
-            "phase test: after the last call had returned, the library used 1.000 s of CPU time in "
-            "0.200 s. ");
+  EXPECT_EQ(
+      findings.list()[0].detail.substr(0, 97),
+      "phase \"test\": after the last call had returned, the library used 1.000 s of CPU time "
+      "in 0.200 s. ");
   EXPECT_FALSE(findings.failed());
   result.phases[0].freezing_cpu_us = 4'000;
   judge::Findings idle("unit");
@@ -325,7 +337,7 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   ASSERT_EQ(findings.count("clock_disagrees"), 1u);
   EXPECT_EQ(
       findings.list()[0].detail,
-      "phase test took 1.000 s by the clock outside the library's process, but 0.000 s by the "
+      "phase \"test\" took 1.000 s by the clock outside the library's process, but 0.000 s by the "
       "clock inside. The time outside counts. The library may have changed the clock of its "
       "process, which it must not do");
   EXPECT_FALSE(findings.failed());

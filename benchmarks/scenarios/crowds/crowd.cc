@@ -436,10 +436,9 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   };
   for (const script::ThreadResult& thread : outcome.threads) {
     if (thread.reported->events_full != 0) {
-      return book.not_judged(title + "the recording of a thread is full after " +
-                             count_text(thread.events.size(), "call") +
-                             ", because the library returned DEADLOCK so often: return DEADLOCK "
-                             "less often, or wait before returning it");
+      const std::string calls = count_text(thread.events.size(), "call");
+      return book.not_judged(
+          title + judge::full_recording_text("the recording of a thread (" + calls + ")"));
     }
   }
   const History history = history_of(scripted, outcome);

@@ -36,8 +36,12 @@ const char* remedy(int error) {
              "-u; in a container, pids_limit)";
     case ENOMEM:
       return "the machine has too little memory: end other programs";
+    case ENOEXEC:
+      return "this file is no program for this machine: run ./dev build here, or, in a plan of "
+             "your "
+             "own, correct the path";
     default:
-      return "run ./dev build, or correct the path in the plan";
+      return "run ./dev build, or, in a plan of your own, correct the path";
   }
 }
 
