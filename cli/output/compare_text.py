@@ -213,11 +213,11 @@ def notes(compared: Compared) -> Iterator[str]:
     for index in drift.discarded:
         yield f"block {index + 1} is discarded: {drift.reason(index)}"
     for name, reason in compared.left_out().items():
-        yield f"{name} is excluded: {reason}"
+        yield f"{name} is excluded, because it {reason}"
     if blocks.floor:
         yield (
-            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown whether the "
-            "harness (the code that makes the calls) takes a large part of a library's time"
+            f"{FLOOR}, the library that does nothing, has no time, because it {blocks.floor}; so it is unknown whether "
+            "the harness (the code that makes the calls) takes a large part of a library's time"
         )
     for name in compared.values:
         if compared.harness_bound(name):

@@ -119,8 +119,8 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "7 of 8 blocks are valid (7 were requested; noisy blocks are repeated)",
         "differed by a factor of up to 1.30; a factor above 1.10 discards a block",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
-        "c is excluded: crashed in block 1: why",
-        "text is excluded: the inspection refused the file: not_elf: a text file",
+        "c is excluded, because it crashed in block 1: why",
+        "text is excluded, because it was refused by the inspection: not_elf: a text file",
         "a is bound by the harness",
         "with a probability of 95.3 %",
     ):
@@ -141,7 +141,7 @@ def test_one_screen_ends_with_the_result(capsys: pytest.CaptureFixture[str]) -> 
         "apart: a leads",
         "7 of 8 blocks are valid",
         "block 8 is discarded",
-        "c is excluded: crashed in block 1: why",
+        "c is excluded, because it crashed in block 1: why",
         "jail: weak",
         "--details explains the columns",
     ):
@@ -265,7 +265,7 @@ def test_the_markdown_has_the_tables_of_the_screen_and_the_conditions() -> None:
         "- machine: ",
         f"- seed: {SEEDS[0]} ",
         "- block 8 is discarded: ",
-        "- c is excluded: crashed in block 1: why",
+        "- c is excluded, because it crashed in block 1: why",
         f"- library b:rw: b.so, configuration rw, sha256 {'1' * 64}",
     ):
         assert words in text, words
@@ -327,10 +327,10 @@ def test_a_busy_machine_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_without_a_null_library_the_floor_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     value = example()
-    value.blocks.floor = "unsupported in the rehearsal: why"
+    value.blocks.floor = "rejected its configuration in the rehearsal: why"
     text = " ".join(shown(value).split())
     capsys.readouterr()
-    assert "(null), the library that does nothing, has no time (unsupported" in text
+    assert "(null), the library that does nothing, has no time, because it rejected" in text
     assert "is bound by the harness" not in text
     assert compare_json(value)["libraries"][0]["over_floor"] is None
 
