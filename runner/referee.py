@@ -148,7 +148,8 @@ def run_session(
         finally:
             _stop(process)
     if status != 0:
-        detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+        printed = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+        detail = printed.removeprefix("referee: ")
         raise RefereeError(
             f"Keydrome's referee {_how_it_ended(status)}: "
             f"{detail or 'it printed no reason; run again (after signal 9, with more free memory)'}"
@@ -268,7 +269,7 @@ def _how_it_ended(status: int) -> str:
     if status < 0:
         return f"was killed by signal {-status} ({signal.strsignal(-status)})"
     known = {
-        2: "cannot use the plan, the file that describes the session",
+        2: "cannot play the session",
         3: "could not write the report",
     }
     return known.get(status, f"exited with status {status}")

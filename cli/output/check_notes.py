@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cli.check_tally import LEAK
 from cli.output.build_text import contract_test, sanitizer_session
 from cli.output.check_proof import is_explained, smallest_proof
+from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import (
     CRASHED,
     calls_inside,
@@ -59,6 +60,9 @@ def notes(
     if tally.replays.memory[0]:
         peak, instance = tally.replays.memory
         yield f"memory: at most {peak / _MEBIBYTE:,.1f} MiB, in {instance}"
+    if tally.verdict is Verdict.UNSUPPORTED:
+        choices = {what_to_choose(finding.detail) for finding in tally.findings.values()}
+        yield from (f"next: {text}" for text in choices if text)
     yield from _files(tally, witness)
     yield from _crash_notes(tally)
     if tally.replays.debug:

@@ -151,8 +151,8 @@ def test_a_report_and_progress_come_through(
     ("script", "words"),
     [
         (
-            "echo 'no such instance' >&2; exit 2",
-            "cannot use the plan, the file that describes the session: no such instance",
+            "echo 'referee: no such instance' >&2; exit 2",
+            "cannot play the session: no such instance",
         ),
         ("exit 3", "could not write the report: it printed no reason"),
         ("kill -SEGV $$", "was killed by signal 11"),
