@@ -291,7 +291,7 @@ def test_a_crash_names_the_sanitizer_with_its_own_session(request_of: Request) -
         assert lines.keys() & {"race", "memory"} == found.keys()
         for heading, sanitizer in found.items():
             assert f"`keydrome debug ./mine-{sanitizer}.so --config rw {played}`" in lines[heading]
-        assert "There is no stack, because the stack overflowed" in lines["crash"]
+        assert "unknown, because the stack overflowed" in lines["crash"]
 
 
 def test_a_library_that_still_advanced_is_sent_to_the_profiler(request_of: Request) -> None:
