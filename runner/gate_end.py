@@ -43,6 +43,7 @@ def why_gate_ends(last: Verdict, required: int, stalled: int = 0) -> str:
     if required >= REQUIRED_FINDINGS_MAX:
         return f"the library already has {required} required findings, each of which is a fault that makes it fail"
     if stalled >= STALLED_MAX:
-        tests = "1 test" if stalled == 1 else f"each of {stalled} tests"
-        return f"in {tests}, a transaction failed every time that the test repeated it"
+        tests = "1 test" if stalled == 1 else f"{stalled} tests"
+        each = "" if stalled == 1 else "each of "
+        return f"in {each}{tests} a transaction failed every time that the test repeated it"
     return ""

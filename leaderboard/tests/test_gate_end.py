@@ -79,7 +79,7 @@ def test_tests_without_progress_end_the_gate(
     track.finish(first, verdict=Verdict.FAILED, findings=(stalled,))
     second.refresh_from_db()
     assert second.state == State.CANCELLED
-    why = "in 1 test, a transaction failed every time that the test repeated it"
+    why = "in 1 test a transaction failed every time that the test repeated it"
     assert second.reason.startswith(f"this test was not run, because {why} (")
 
 
@@ -125,6 +125,6 @@ def test_the_rules() -> None:
     assert why_gate_ends(Verdict.FAILED, REQUIRED_FINDINGS_MAX - 1) == ""
     assert why_gate_ends(Verdict.REFUSED, 0) == ""
     assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX - 1) == ""
-    stalled = "in each of 3 tests, a transaction failed every time that the test repeated it"
+    stalled = "in each of 3 tests a transaction failed every time that the test repeated it"
     assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX) == stalled
     assert why_gate_ends(Verdict.CRASHED, 0) == "the library crashed"
