@@ -138,9 +138,9 @@ def _end_of_process(finding: Finding) -> Iterator[str]:
         )
     elif _has_lost_stack(finding):
         yield (
-            "The functions that were running at the crash are unknown, because the stack overflowed (for example by a "
-            "recursion that does not end), or because the library handles the signal itself. If your code sets no "
-            "signal handler, the stack overflowed."
+            "The functions that were running at the crash are unknown, because the stack overflowed (for example by "
+            "endless recursion), or because the library handles the signal itself. If your code sets no signal "
+            "handler, the stack overflowed."
         )
 
 
