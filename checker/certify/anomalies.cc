@@ -38,7 +38,7 @@ std::string coverage_text(Coverage coverage, const std::string& reader) {
       return ", because a call of " + reader +
              " looked for the record and returned that it does not exist";
     case Coverage::kGap:
-      return ", because the scan of " + reader + " passed over that key";
+      return ", because the scan of " + reader + " covered that key, but did not return the record";
     case Coverage::kBeforeFirst:
       return ", because the first record of the scan of " + reader + " has a larger key";
     case Coverage::kTail:
