@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(missing)
         subjects = _subjects(options, request, settings, folder)
         candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
-        _note_excluded(subjects, candidates)
+        _note_excluded(subjects, candidates, given=len(options.libraries))
         _note_too_few_sessions(len(candidates), options.sessions)
         noise = _noise()
         for text in noise:
@@ -227,7 +227,10 @@ def _free_name(name: str, taken: set[str]) -> str:
     return free
 
 
-def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) -> None:
+def _note_excluded(
+    subjects: list[_Subject], candidates: dict[str, Loadable], *, given: int
+) -> None:
+    """Say which files the inspection refused. Raise UsageError if fewer than two of the `given` libraries are left."""
     for subject in subjects:
         if subject.loadable is None:
             _note(
@@ -235,6 +238,9 @@ def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) ->
             )
     if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
         only = f"only {next(iter(candidates))} is left" if candidates else "none is left"
+        only += " (the lines above say why)"
+        if given == 1 and candidates:
+            only = f"only {next(iter(candidates))} was given"
         raise UsageError(
             f"a comparison needs at least two different libraries, and {only}: give another file, or the same "
             "structure with another configuration (LIB:CONFIG); to see the effect of noise alone, name a file twice "

@@ -154,10 +154,9 @@ def run_session(
         finally:
             _stop(process)
     if status != 0:
-        detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-        raise RefereeError(
-            f"Keydrome's referee {_why_it_failed(status, detail.removeprefix('referee: '), folder)}"
-        )
+        printed = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+        why = _why_it_failed(status, printed.removeprefix("referee: "), folder)
+        raise RefereeError(f"Keydrome's referee {why}")
     return _read_report(report_path, plan, settings)
 
 

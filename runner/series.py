@@ -203,8 +203,7 @@ class _Series:
                 fault = str(error)
                 break
             if again[role].verdict is not Verdict.PASSED:
-                verdict = again[role].verdict.value.replace("_", " ")
-                fault = f"the {role} library has the verdict {verdict}: {again[role].reason}"
+                fault = f"the {role} library {again[role].verdict.predicate}: {again[role].reason}"
                 break
             self.done += 1
         candidate = again.get(CANDIDATE)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
 from cli.output.build_text import is_cpp
+from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import calls_inside, crashes, find_damage, find_race, is_race, meaning
 from cli.output.debug_text import how_to_debug, how_to_profile, keydrome_command, session_options
 from results.metrics import ranked_by
@@ -98,7 +99,8 @@ def closing(
     if summary.ratio is not None and metric is not None and result.verdict is Verdict.PASSED:
         yield "speed", speed(summary, metric, request)
     played, wanted = len(result.sessions), len(request.seeds)
-    rest = f"; {played} of {wanted} sessions were played" if 0 < played < wanted else ""
+    was = "was" if played == 1 else "were"
+    rest = f"; {played} of {wanted} sessions {was} played" if 0 < played < wanted else ""
     yield "right", right(request, result.verdict) + rest
     has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
     if has_times and benchmark.kind is Kind.PERFORMANCE:
@@ -110,7 +112,8 @@ def closing(
         how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
         yield "slow", slowest_transactions(first) + how
     yield from _crash(subject, request, result)
-    if advice := what_next(subject.given, request, result, summary):
+    next_command = what_next(subject.given, request, result, summary)
+    if advice := next_command or what_to_choose(result.reason):
         yield "next", advice
 
 
@@ -252,7 +255,10 @@ def right(request: Request, verdict: Verdict) -> str:
             f"the suite {request.benchmark.name} found no fault; `keydrome check` runs all suites"
         )
     if request.plain:
-        return "only the workload's own results were checked (--plain)"
+        return (
+            "every checked result of this run was right, but --plain checks only the results of the workload's own "
+            "calls"
+        )
     if request.record:
         return "every checked result of this run was right, and its transactions were isolated"
     isolation = (

@@ -75,16 +75,16 @@ def sanitizer_session(given: str, sanitizer: str, session: str) -> str:
     )
 
 
-def with_sanitizer(given: str, sanitizer: str, session: str, finds: str, *, cpp: bool) -> str:
-    """Return the sentence with both commands. `finds` says what they do, for example "name the write"."""
+def with_sanitizer(given: str, sanitizer: str, session: str, *, cpp: bool) -> str:
+    """Return a request to build the library with a sanitizer and to play a session, with both commands."""
     sources = (
         "SOURCES: your source files"
         if cpp
         else "SOURCES: your source files; for C++, replace cc by c++"
     )
     return (
-        f"`{sanitizer_build(given, sanitizer, cpp=cpp)}` ({sources}) and then "
-        f"`{sanitizer_session(given, sanitizer, session)}` {finds}"
+        f"build the library with `{sanitizer_build(given, sanitizer, cpp=cpp)}` ({sources}), then run "
+        f"`{sanitizer_session(given, sanitizer, session)}`"
     )
 
 

@@ -305,7 +305,7 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
     else:
         remedy = (
             "define and export all ten calls (no static, no -fvisibility=hidden, no version script that hides them); "
-            f"a structure, a data structure without transactions, exports {STRUCTURE_SYMBOL} instead"
+            f"if the file is a structure (a data structure without transactions), export {STRUCTURE_SYMBOL} instead"
         )
     yield _refusal("missing_symbol", problem, remedy)
 

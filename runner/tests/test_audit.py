@@ -153,7 +153,7 @@ def test_a_failure_of_the_machine_is_only_a_warning(settings: Settings, tmp_path
     assert [session.audit for session in result.sessions] == [None] * 3
     (finding,) = result.findings
     assert (finding.name, finding.severity) == ("not_audited", Severity.ADVISORY)
-    fault = "the candidate library has the verdict infrastructure: why"
+    fault = "the candidate library could not be judged: why"
     assert finding.detail == f"{NOT_AUDITED}: {fault}. {NO_EFFECT}"
 
 

@@ -42,7 +42,7 @@ std::string coverage_text(const Context& context, const Observation& seen,
   const std::string scan = ", because " + scan_text(event, reader);
   switch (seen.coverage) {
     case Coverage::kGap:
-      return scan + " passed over that key";
+      return scan + " covered that key, but did not return the record";
     case Coverage::kBeforeFirst:
       return ", because the first record of " + scan_text(event, reader) + " has a larger key";
     case Coverage::kTail:
