@@ -195,6 +195,10 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
   SessionResult result = complete();
   result.jail.exit_code = 2;
   EXPECT_EQ(name_of(result), "infrastructure");
+  result.jail.meta["error"] = "what failed; what to do";
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) failed on the machine that ran the library, which is not at fault: "
+            "what failed; what to do");
   result = complete();
   result.jail.exit_code = 1;
   EXPECT_EQ(name_of(result), "infrastructure");
@@ -206,7 +210,10 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
 TEST(Verdict, RefusesLessIsolationThanRequired) {
   SessionResult result = complete();
   result.jail.exit_code = 3;
+  result.jail.meta["error"] = "isolation level full is required";
   EXPECT_EQ(name_of(result), "refused");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) did not start the library: isolation level full is required");
   result = complete();
   result.jail.meta["level"] = "weak";
   result.jail.meta["missing"] = "uid,memory";

@@ -99,10 +99,11 @@ std::string signal_name(int64_t number) {
   return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
 }
 
-// Appends to `what` the jail's error, if it reported one, and what to do.
+// Appends to `what` the jail's error, which says what to do. If the jail reported none, appends how
+// to find the cause.
 std::string with_jail_error(const std::string& what, const std::string& error) {
   if (error.empty()) return what + "; run `jail --check` to find the cause";
-  return what + ": " + error + "; run `jail --check` to see whether this machine lacks something";
+  return what + ": " + error;
 }
 
 RunVerdict decide_closed(const SessionResult& result) {
@@ -148,9 +149,7 @@ RunVerdict decide_load_failure(const SessionResult& result) {
       return {"refused",
               "after the library was loaded, its process could not give up the rights that only "
               "loading needs, so no call of the benchmark was made: " +
-                  result.detail +
-                  "; a library must not install a seccomp filter. If this one installs none, this "
-                  "machine's kernel or container refuses the step: run `jail --check`"};
+                  result.detail};
     case kLoadNotOpened:
       return {"failed", not_opened_text(result)};
     default:
@@ -197,11 +196,14 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   const JailEnd& jail = result.jail;
   const std::string error(jail.text("error"));
   if (jail.exited && jail.exit_code == kJailRefused) {
-    return RunVerdict{"refused", "this machine gives less isolation than the plan requires (" +
-                                     required_level + "): " + error};
+    return RunVerdict{"refused",
+                      with_jail_error("the jail (sandbox) did not start the library", error)};
   }
   if (jail.exited && jail.exit_code == kJailFailed) {
-    return RunVerdict{"infrastructure", with_jail_error("the jail (sandbox) failed", error)};
+    return RunVerdict{"infrastructure",
+                      with_jail_error("the jail (sandbox) failed on the machine that ran the "
+                                      "library, which is not at fault",
+                                      error)};
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
