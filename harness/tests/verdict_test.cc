@@ -205,6 +205,13 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
   result = complete();
   result.jail.exited = false;
   EXPECT_EQ(name_of(result), "infrastructure");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "another process killed the jail (sandbox) before it could report how the library "
+            "ended; repeat the run");
+  result.jail.killed_by_referee = true;
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) did not end in time, so the referee killed it before it could "
+            "report how the library ended; repeat the run");
 }
 
 TEST(Verdict, RefusesLessIsolationThanRequired) {

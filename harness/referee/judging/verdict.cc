@@ -207,10 +207,13 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
-    return RunVerdict{"infrastructure",
-                      "the jail was killed before it could report how the library ended: either by "
-                      "another process, or by the referee, because the jail did not end in time; "
-                      "repeat the run"};
+    return RunVerdict{
+        "infrastructure",
+        jail.killed_by_referee
+            ? "the jail (sandbox) did not end in time, so the referee killed it before "
+              "it could report how the library ended; repeat the run"
+            : "another process killed the jail (sandbox) before it could report how "
+              "the library ended; repeat the run"};
   }
   if (jail.exit_code != 0) {
     return RunVerdict{"infrastructure", "the jail exited with code " +

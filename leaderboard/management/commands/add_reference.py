@@ -160,8 +160,9 @@ class Command(BaseCommand):
                 unjudged += run.verdict == Verdict.INFRASTRUCTURE
             if waiting and queries.system_status().stalled:
                 message = (
-                    f"{counted(len(waiting), 'run is', 'runs are')} queued, and no bench worker claims runs: start one "
-                    "(./dev up, or python -m web.manage work) and read its log"
+                    f"{counted(len(waiting), 'run is', 'runs are')} queued, but no bench worker claims runs: if ./dev "
+                    "up has started the worker, its log var/log/bench.log says why; otherwise start one with "
+                    "python -m web.manage work"
                 )
                 raise CommandError(message)
             if waiting:
