@@ -200,28 +200,33 @@ static void leave_out_cpuset(struct cgroups* cgroups) {
   }
 }
 
+/* Copies the list of memory nodes from the parent group. A new v1 cpuset has an empty list, and
+ * processes cannot enter a cpuset with an empty list. Returns false if this is not possible. */
+static bool copy_nodes(const struct cgroups* cgroups, struct isolation* isolation) {
+  const struct group* group = &cgroups->groups[HIERARCHY_CPUSET];
+  char nodes[256];
+  long length = read_file_at(group->directory, "../cpuset.mems", nodes, sizeof nodes);
+  if (length <= 0) {
+    const int error = length < 0 ? errno : ENODATA;
+    char file[sizeof group->mount + 16];
+    snprintf(file, sizeof file, "%s/cpuset.mems", group->mount);
+    note_trouble(isolation, file, error, length < 0 ? TROUBLE_NOT_READABLE : TROUBLE_EMPTY);
+    return false;
+  }
+  return set_text(group->directory, "cpuset.mems", nodes, isolation);
+}
+
 static void set_up_cpuset(struct cgroups* cgroups, const struct options* options,
                           struct isolation* isolation) {
   if (!options->cpus) {
     return;
   }
   if (make(cgroups, HIERARCHY_CPUSET, isolation)) {
-    /* Copies the list of memory nodes from the parent group. A new v1 cpuset has an empty list, and
-     * processes cannot enter a cpuset with an empty list. */
-    int directory = cgroups->groups[HIERARCHY_CPUSET].directory;
-    char nodes[256];
-    long length = read_file_at(directory, "../cpuset.mems", nodes, sizeof nodes);
-    if (length <= 0) {
-      char file[kMaxMountPath + kMaxGroup + 16];
-      snprintf(file, sizeof file, "%s/cpuset.mems", cgroups->groups[HIERARCHY_CPUSET].mount);
-      note_trouble(isolation, file, length < 0 ? errno : ENODATA,
-                   length < 0 ? TROUBLE_NOT_READABLE : TROUBLE_EMPTY);
-    }
-    if (length <= 0 || !set_text(directory, "cpuset.mems", nodes, isolation)) {
+    if (!copy_nodes(cgroups, isolation)) {
       leave_out_cpuset(cgroups);
       return;
     }
-    cgroups->cpuset = directory;
+    cgroups->cpuset = cgroups->groups[HIERARCHY_CPUSET].directory;
   } else if (cgroups->groups[HIERARCHY_UNIFIED].directory >= 0 &&
              enable_v2(cgroups, "cpuset", isolation)) {
     cgroups->cpuset = cgroups->groups[HIERARCHY_UNIFIED].directory;

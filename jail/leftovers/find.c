@@ -120,32 +120,39 @@ static bool processes_left(const struct options* options, struct found* found) {
   }
 }
 
+/* Writes what is left, and what a person can do about it, into `text`. `list` is the list of
+ * processes, "" if there are none. */
+static void describe(char* text, size_t capacity, const char* list, int slot, bool groups,
+                     bool mounts) {
+  const bool swept = *list || groups; /* jail --sweep removes processes and groups */
+  if (*list) {
+    append(text, capacity, "processes %s", list);
+  }
+  if (groups) {
+    append(text, capacity, "%scontrol groups keydrome-slot-%d", *list ? ", " : "", slot);
+  }
+  if (mounts) {
+    append(text, capacity, "%sa mount on %s", swept ? ", " : "", kMountsPlace);
+  }
+  if (swept) {
+    append(text, capacity, "; run jail --sweep, which removes %s",
+           mounts ? "all but the mount" : "them");
+  }
+  if (mounts) {
+    append(text, capacity, "%s unmount what was mounted on %s during the run",
+           swept ? ", and" : ";", kMountsPlace);
+  }
+}
+
 const char* leftovers_find(const struct leftovers_baseline* baseline, const struct options* options,
                            bool groups_removed, char* detail, size_t capacity) {
   static char names[32];
   struct found found = {.count = 0};
-  detail[0] = '\0';
   bool processes = processes_left(options, &found);
   bool groups = !groups_removed;
   bool mounts = device_of_root_place() != baseline->root_device;
-  if (processes) {
-    append(detail, capacity, "processes %s", found.list);
-  }
-  if (groups) {
-    append(detail, capacity, "%scontrol groups keydrome-slot-%d", processes ? ", " : "",
-           options->slot);
-  }
-  if (mounts) {
-    append(detail, capacity, "%sa mount on %s", processes || groups ? ", " : "", kMountsPlace);
-  }
-  if (processes || groups) {
-    append(detail, capacity, "; run jail --sweep, which removes %s",
-           mounts ? "all but the mount" : "them");
-  }
-  if (mounts) {
-    append(detail, capacity, "%s unmount what was mounted on %s during the run",
-           processes || groups ? ", and" : ";", kMountsPlace);
-  }
+  detail[0] = '\0';
+  describe(detail, capacity, processes ? found.list : "", options->slot, groups, mounts);
   snprintf(names, sizeof names, "%s%s%s", processes ? ",processes" : "", groups ? ",groups" : "",
            mounts ? ",mounts" : "");
   return names[0] ? names + 1 : names;
