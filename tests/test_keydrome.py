@@ -187,7 +187,7 @@ def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path
         assert outcome.returncode == 2, outcome.stdout + outcome.stderr
         result = json.loads(answer.read_text())
         assert result["verdict"] == "refused"
-        assert "isolation level full is required, but this machine offers only" in result["reason"]
+        assert "isolation level full is required" in result["reason"]
         firsts.add(len(result["sessions"]))
     assert firsts == {0, 1}
     outcome = without_cgroups("bench", file, *options, "--require", "weak", var=tmp_path)

@@ -205,12 +205,23 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
   SessionResult result = complete();
   result.jail.exit_code = 2;
   EXPECT_EQ(name_of(result), "infrastructure");
+  result.jail.meta["error"] = "what failed; what to do";
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) failed on the machine that ran the library, which is not at fault: "
+            "what failed; what to do");
   result = complete();
   result.jail.exit_code = 1;
   EXPECT_EQ(name_of(result), "infrastructure");
   result = complete();
   result.jail.exited = false;
   EXPECT_EQ(name_of(result), "infrastructure");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "another process killed the jail (sandbox) before it could report how the library "
+            "ended; repeat the run");
+  result.jail.killed_by_referee = true;
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) did not end in time, so the referee killed it before it could "
+            "report how the library ended; repeat the run");
 }
 
 TEST(Verdict, RefusesLessIsolationThanRequired) {
@@ -219,7 +230,7 @@ TEST(Verdict, RefusesLessIsolationThanRequired) {
   result.jail.meta["error"] = "isolation level full is required";
   EXPECT_EQ(name_of(result), "refused");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the jail (sandbox) did not start: isolation level full is required");
+            "the jail (sandbox) did not start the library: isolation level full is required");
   result = complete();
   result.jail.meta["level"] = "weak";
   result.jail.meta["missing"] = "uid,memory";

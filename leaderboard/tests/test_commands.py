@@ -207,7 +207,7 @@ def test_a_failure_of_the_machine_is_an_error_and_all_runs_are_missing(
 def test_waiting_without_a_worker_says_what_to_do(references: Path) -> None:
     run("add_reference")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=2))
-    with pytest.raises(CommandError, match="no bench worker claims runs"):
+    with pytest.raises(CommandError, match="no bench worker claims runs: if"):
         run("add_reference", "--wait")
 
 

@@ -15,14 +15,14 @@
 namespace keydrome::player {
 namespace {
 
-constexpr const char* kDamaged =
-    ", as received from the referee, are damaged: an offset, a count or a length is out of range";
-
-Error damaged_session() {
-  return Error{std::string("the session data") + kDamaged + "; " + kRepeatThenReport};
+std::string damaged(const std::string& what) {
+  return what + ", as received from the referee, are damaged: an offset, a count or a length is " +
+         "out of range";
 }
 
-Error damaged_piece() { return Error{std::string("the next calls of a thread") + kDamaged}; }
+Error damaged_session() { return Error{damaged("the session data") + "; " + kRepeatThenReport}; }
+
+Error damaged_piece() { return Error{damaged("the next calls of a thread")}; }
 
 Error wrong_version(uint32_t version) {
   return Error{"the session data from the referee have version " + std::to_string(version) +

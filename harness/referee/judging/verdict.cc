@@ -109,10 +109,11 @@ std::string signal_advice(int64_t number) {
          "as a call of 32-bit programs (int 0x80): make system calls only through the C library";
 }
 
-// Appends to `what` the jail's error, if it reported one, and what to do.
+// Appends to `what` the jail's error, which says what to do. If the jail reported none, appends how
+// to find the cause.
 std::string with_jail_error(const std::string& what, const std::string& error) {
   if (error.empty()) return what + "; run `jail --check` to find the cause";
-  return what + ": " + error + "; run `jail --check` to see whether this machine lacks something";
+  return what + ": " + error;
 }
 
 RunVerdict decide_closed(const SessionResult& result) {
@@ -218,17 +219,24 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   const JailEnd& jail = result.jail;
   const std::string error(jail.text("error"));
   if (jail.exited && jail.exit_code == kJailRefused) {
-    return RunVerdict{"refused", "the jail (sandbox) did not start: " + error};
+    return RunVerdict{"refused",
+                      with_jail_error("the jail (sandbox) did not start the library", error)};
   }
   if (jail.exited && jail.exit_code == kJailFailed) {
-    return RunVerdict{"infrastructure", with_jail_error("the jail (sandbox) failed", error)};
+    return RunVerdict{"infrastructure",
+                      with_jail_error("the jail (sandbox) failed on the machine that ran the "
+                                      "library, which is not at fault",
+                                      error)};
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
-    return RunVerdict{"infrastructure",
-                      "the jail was killed before it could report how the library ended: either by "
-                      "another process, or by the referee, because the jail did not end in time; "
-                      "repeat the run"};
+    return RunVerdict{
+        "infrastructure",
+        jail.killed_by_referee
+            ? "the jail (sandbox) did not end in time, so the referee killed it before "
+              "it could report how the library ended; repeat the run"
+            : "another process killed the jail (sandbox) before it could report how "
+              "the library ended; repeat the run"};
   }
   if (jail.exit_code != 0) {
     return RunVerdict{"infrastructure",
