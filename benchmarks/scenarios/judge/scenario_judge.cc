@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "benchmarks/kit/format/legal_answers.h"
+#include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/scenarios/judge/c_program.h"
 #include "benchmarks/scenarios/judge/narration.h"
 
@@ -34,12 +34,11 @@ void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenari
     const format::ThreadOutcome& reported = *thread.reported;
     if (reported.code_violations == 0 || reported.first_violation.code != format::kCodeNoProgress)
       continue;
-    book.add(scenario.id, {.suite = "",
-                           .name = "no_progress",
-                           .severity = scenario.severity,
-                           .detail = title + "a transaction or call received DEADLOCK " +
-                                     std::string(format::kBudgetText) +
-                                     ": let one of several conflicting transactions commit"});
+    book.add(scenario.id,
+             {.suite = "",
+              .name = "no_progress",
+              .severity = scenario.severity,
+              .detail = title + judge::no_progress_text(reported.first_violation.detail, "")});
   }
 }
 
