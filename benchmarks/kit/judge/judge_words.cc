@@ -329,7 +329,10 @@ class WordJudge {
                    : "the text of the record's payload differs from the inserted text";
       possible = !reason;
     });
-    if (record == nullptr) reason = "no transaction inserted the record's payload under this key";
+    if (record == nullptr) {
+      reason = std::string("no transaction inserted the record's payload ") +
+               (rank ? "under this key" : "into this index");
+    }
     if (reason && expected_.has_computed_keys(index)) {
       reason = expected_.why_not_computed(tag, moment);
       if (!reason && !rank) return;  // the key is unknown
