@@ -373,7 +373,7 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
 
 std::string ExpectedState::describe(const Moment& moment) const {
   return "transaction " + std::to_string(moment.transaction) + " of thread " +
-         std::to_string(moment.thread) + " in phase " + script_->phases[moment.phase].name;
+         std::to_string(moment.thread) + " in " + phase_text(script_->phases[moment.phase]);
 }
 
 }  // namespace keydrome::judge

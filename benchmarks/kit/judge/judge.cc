@@ -20,7 +20,7 @@ constexpr format::Op kUnknownOp{.code = format::OpCode::kYield};  // makes no ca
 
 // Returns the beginning of a finding's text: phase and thread.
 std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
-  return "phase " + phase.name + ", thread " + std::to_string(thread);
+  return phase_text(phase) + ", thread " + std::to_string(thread);
 }
 
 // Returns which codes the contract allows for an op (operation), for the text of a finding. Returns
@@ -231,7 +231,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
     }
     if (failed > 0) {
       findings.required("transactions_failed",
-                        "phase " + phase.name + ": " + count_text(failed, "transaction") +
+                        phase_text(phase) + ": " + count_text(failed, "transaction") +
                             " failed, i.e. did not end with the commit or abort that the benchmark "
                             "demands. Other findings of this phase show the first wrong result of "
                             "each thread");

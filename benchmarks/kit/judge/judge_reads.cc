@@ -43,7 +43,7 @@ class ReadJudge {
     groups_.end_transaction();
     if (!fits) {
       findings_.required("outcome_mismatch",
-                         "phase " + script.name + ", thread " + std::to_string(thread) +
+                         phase_text(script) + ", thread " + std::to_string(thread) +
                              ": the recorded results do not fit the calls of this thread. The "
                              "recording is in the library's process, so the library must have "
                              "overwritten it: look for writes outside the library's own memory");

@@ -200,7 +200,7 @@ class WordJudge {
     if (fits && legal_) return;
     findings_.required(
         "outcome_mismatch",
-        "phase " + script.name + ", thread " + std::to_string(thread) +
+        phase_text(script) + ", thread " + std::to_string(thread) +
             ": the recorded results do not fit the calls of this thread. The recording is in the "
             "library's process, so the library must have overwritten it: look for writes outside "
             "the library's own memory");
