@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from runner.report import Finding
 
 
-# Where a finding happened: "phase run, thread 1, operation 5: " or "index A, transaction 4 of thread 1 in phase run: ".
+# Where a finding happened, such as: phase "run", thread 1, operation 5, or: index A, transaction 4 of thread 1 in phase
+# "run". A colon follows.
 _PLACE = re.compile(
     r"^(?:phase [^:]+, thread \d+, operation \d+|index [^:]+, transaction \d+ [^:]+): "
 )

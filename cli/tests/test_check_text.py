@@ -75,7 +75,7 @@ def test_text_of_a_library_does_not_control_the_terminal() -> None:
 
 def test_the_line_of_another_finding_begins_with_what_happened() -> None:
     """The place of the call would push the decisive words out of the line."""
-    place = "phase test, thread 0, operation 3: "
+    place = 'phase "test", thread 0, operation 3: '
     what = "insertRecord returned undocumented code 77, which keydrome/index.h does not allow here"
     other = replace(WORDS, name="illegal_answer", detail=place + what)
     lines = printed(SCRIPT, other)
@@ -86,7 +86,8 @@ def test_the_line_of_another_finding_begins_with_what_happened() -> None:
         lines[-1]
         == "  (… marks a line that is cut off; --witness DIR writes all findings to files)"
     )
-    read = replace(WORDS, detail="index A, transaction 4 of thread 1 in phase run: a read failed")
+    where = 'index A, transaction 4 of thread 1 in phase "run": '
+    read = replace(WORDS, detail=f"{where}a read failed")
     assert printed(SCRIPT, read)[-1] == "  unit create: a read failed"
 
 

@@ -27,10 +27,11 @@ Error damaged(const std::string& image) {
 }
 
 Error wrong_version(const std::string& image, uint32_t version) {
-  return Error{image + " has version " + std::to_string(version) +
-               ", but the library's process reads version " +
-               std::to_string(format::kProgramVersion) +
-               ". The two processes come from different versions of Keydrome: run ./dev build"};
+  return Error{
+      "the judging process and the library's process come from different versions of Keydrome: run "
+      "./dev build. " +
+      image + " has version " + std::to_string(version) +
+      ", but the library's process reads version " + std::to_string(format::kProgramVersion)};
 }
 
 template <typename T>
