@@ -142,7 +142,7 @@ class Reader {
                        : table == kLinks      ? "links"
                        : table == kLinksById2 ? "links_by_id2"
                                               : "counts";
-    graph_.malformed.push_back("key " + std::string(key) + " in the table " + name);
+    graph_.malformed.push_back("key " + std::string(key) + " in the table \"" + name + '"');
   }
 
   const script::Pools& pools_;
@@ -165,7 +165,7 @@ class Checker {
       if (graph_.nodes[id] == books_.nodes[id]) continue;
       find("node_count",
            "node " + std::to_string(id) + " has " + count_text(graph_.nodes[id], "record") +
-               " in the table nodes, but must have " + std::to_string(books_.nodes[id]));
+               " in the table \"nodes\", but must have " + std::to_string(books_.nodes[id]));
     }
     agreement();
     if (!books_.exact) return;
@@ -216,8 +216,9 @@ class Checker {
     for (const Graph::Row& row : apart) {
       const std::string_view key = pools_.varchar_keys[static_cast<std::size_t>(row.link_key)];
       find("index_agreement", "the link with the key " + std::string(key) +
-                                  " in links must have the same row in links_by_id2, but one of "
-                                  "the two rows is missing or different");
+                                  " must have the same row in the tables \"links\" and "
+                                  "\"links_by_id2\", but one of the two rows is missing or "
+                                  "different");
     }
   }
 
