@@ -37,7 +37,6 @@ using model::SessionViolation;
 namespace {
 
 constexpr uint64_t kNsPerMs = 1'000'000;
-constexpr std::size_t kLinesMax = 40;
 constexpr std::size_t kSummaryMax = 900;           // report.v1.schema.json allows 1,000 characters
 constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
 // Only one failure is shrunk, i.e. reduced to a small session. At most this many findings with
@@ -316,9 +315,14 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
     text.detail += "\nThe finding depends on these calls:\n" + causes_of(narrator, *fault);
   }
   if (fault) text.witness = witness_of(history, *fault);
-  if (corresponds(history, calls)) {
-    const std::string program = c_program(shrunk.session, history, text.sentence);
-    if (program.size() <= kProgramBytesMax) text.witness["program"] = program;
+  const std::string abbreviations = narrator.abbreviations(last);
+  if (!abbreviations.empty()) text.detail += "\n" + abbreviations;
+  if (!corresponds(history, calls)) return text;
+  const std::string program = c_program(shrunk.session, history, text.sentence);
+  if (program.size() > kProgramBytesMax) return text;
+  text.witness["program"] = program;
+  if (lines.size() > kLinesMax || !abbreviations.empty()) {
+    text.detail += "\nThe C program of this finding makes all calls, with whole keys";
   }
   return text;
 }

@@ -159,7 +159,9 @@ class Explainer {
       const uint32_t last = record.was_deleted_last() ? record.deleted : record.inserted;
       if (last != kNoCall && last > open.begun) {
         name = "internal";
-        reason += "; the transaction itself made the last change of this record";
+        reason += record.was_deleted_last()
+                      ? "; this transaction itself had deleted the record"
+                      : "; this transaction itself had inserted the missing record";
       }
     }
     return about(call, std::move(name), std::move(reason), element, scan);

@@ -215,6 +215,35 @@ TEST(Narrator, ExplainsTheNameOfASecondHandle) {
   EXPECT_EQ(narrator.notation(1), "");
 }
 
+TEST(Narrator, GivesTheLengthOfKeysThatAreShownInPart) {
+  Case session{.indexes = {VARCHAR},
+               .keys = {{.text = "short"}, {.text = std::string(100, 'p')}},
+               .texts = {""},
+               .calls = {}};
+  session.calls = {{.kind = CallKind::kCreate},
+                   {.kind = CallKind::kOpen},
+                   {.kind = CallKind::kGet, .key = 0},
+                   {.kind = CallKind::kGet, .key = 1}};
+  const history::History calls = unanswered(session);
+  const Narrator narrator(session, calls);
+  EXPECT_EQ(narrator.abbreviations(2), "");
+  EXPECT_EQ(narrator.abbreviations(3),
+            "Long keys are shown in part: \"pppppppp...pppppppp\" has 100 bytes");
+}
+
+TEST(Narrator, NumbersTheCallsOfALongSession) {
+  Case session{.indexes = {INT}, .keys = {}, .texts = {""}, .calls = {{.kind = CallKind::kCreate}}};
+  while (session.calls.size() < 2 * kLinesMax) {
+    session.calls.push_back({.kind = CallKind::kOpen});
+    session.calls.push_back({.kind = CallKind::kClose});
+  }
+  const history::History calls = unanswered(session);
+  const Narrator narrator(session, calls);
+  EXPECT_TRUE(narrator.lines(2).front().starts_with("create("));
+  const auto last = static_cast<uint32_t>(session.calls.size() - 1);
+  EXPECT_TRUE(narrator.lines(last).front().starts_with("call 1: create("));
+}
+
 // Searches for the smallest session in which a delete of a pair follows an abort.
 TEST(Shrinker, FindsTheSmallestSession) {
   const Generated generated = generate(3'000, 3);

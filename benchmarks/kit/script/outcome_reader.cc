@@ -91,7 +91,7 @@ void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& rep
   if (reported.code_violations == 0 ||
       followed.first_unexpected_entry < reported.first_violation.op) {
     reported.first_violation = {
-        .op = followed.first_unexpected_entry, .code = ENTRY_EXISTS, .reserved = 0};
+        .op = followed.first_unexpected_entry, .code = ENTRY_EXISTS, .detail = 0};
   }
   reported.code_violations += followed.unexpected_entries;
 }

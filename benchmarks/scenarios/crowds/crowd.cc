@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -375,25 +373,6 @@ History history_of(const ScriptedCrowd& scripted, const script::PhaseOutcome& ou
 }
 
 }  // namespace
-
-std::string CrowdRecord::repeated_record() const {
-  using Place = std::tuple<uint16_t, uint64_t, uint64_t>;  // index, key and payload
-  for (const history::Transaction& transaction : transactions_.committed) {
-    // Records returned since the last call that may move a cursor or change the index.
-    std::set<Place> seen;
-    bool repeated = false;
-    for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
-      const bool record = call_of(event) == EventCall::kNext && succeeded(event);
-      if (call_of(event) != EventCall::kNext) seen.clear();
-      if (record) repeated |= !seen.insert({event.index, event.key, event.payload}).second;
-    });
-    if (repeated) {
-      return "a scan of thread " + std::to_string(transaction.thread) +
-             " returned one record twice, but must return each record once";
-    }
-  }
-  return "";
-}
 
 bool is_crowd_kind(std::string_view kind) { return find_kind(kind) != nullptr; }
 
