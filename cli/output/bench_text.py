@@ -43,8 +43,8 @@ _CHANGE_MAX = 1.1
 _TIME = "total_ms"
 _NOT_JUDGED = {
     Verdict.INFRASTRUCTURE: "the run did not finish",
-    Verdict.REFUSED: "it was refused",
-    Verdict.UNSUPPORTED: "it rejected its configuration",
+    Verdict.REFUSED: "the library was refused",
+    Verdict.UNSUPPORTED: "the library rejected its configuration",
 }
 _SLOW = 1.5  # from this ratio on, the output says how to find the slow functions
 _SAME = 1.05  # a ratio closer to 1 than this is shown as "about as fast", without a number
@@ -247,7 +247,9 @@ def _certainty(summary: Summary) -> str:
 def right(request: Request, verdict: Verdict) -> str:
     """Return whether the results of this run were right, and what this run does not judge."""
     if verdict in _NOT_JUDGED:
-        return f"the library was not judged, because {_NOT_JUDGED[verdict]}"
+        return (
+            f"it is unknown whether the library's results are right, because {_NOT_JUDGED[verdict]}"
+        )
     if verdict is not Verdict.PASSED:
         return "the results do not count, because the library did not pass"
     if request.benchmark.kind is Kind.CORRECTNESS:
