@@ -156,12 +156,15 @@ def test_a_report_and_progress_come_through(
         ),
         ("exit 3", "could not write the report or a history, and printed no reason; this is an"),
         (
-            'echo "referee: cannot write $4: No space left on device: name another file" >&2; exit 3',
+            (
+                'echo "referee: cannot write $4: No space left on device: free space on this disk, '
+                'or write to another disk" >&2; exit 3'
+            ),
             "referee cannot write /.*/report.json: No space left on device: correct this cause, or set KEYDROME_VAR",
         ),
         (
-            'echo "referee: cannot write /x: Permission denied: name another file" >&2; exit 3',
-            "could not write the report or a history: cannot write /x: Permission denied: name",
+            'echo "referee: cannot write /x: Permission denied: fix this problem, or name another file" >&2; exit 3',
+            "could not write the report or a history: cannot write /x: Permission denied: fix this problem, or name",
         ),
         ("kill -SEGV $$", "was killed by signal 11 .*, and printed no reason; this is an error of"),
         (
