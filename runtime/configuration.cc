@@ -238,6 +238,14 @@ bool is_thread_safe(const KeydromeStructureTable& table) {
   return (table.capabilities & KEYDROME_THREAD_SAFE) != 0;
 }
 
+// Returns the number of threads that will call the library. The default is 1.
+Result<int64_t> parse_threads(const Json& json) {
+  const Json* given = json.find("threads");
+  if (given == nullptr) return int64_t{1};
+  if (given->is_int() && given->as_int() >= 1) return given->as_int();
+  return wrong_value("threads", *given, "an integer of at least 1");
+}
+
 }  // namespace
 
 Result<Setup> parse_setup(std::string_view text) {
@@ -267,16 +275,11 @@ Result<Setup> parse_setup(std::string_view text) {
   if (inner == nullptr) return missing_field("configuration", "an object");
   Result<Configuration> configuration = parse_configuration(*inner);
   if (!configuration.ok()) return configuration.error();
-  int64_t threads = 1;
-  if (const Json* given = json->find("threads")) {
-    if (!given->is_int() || given->as_int() < 1) {
-      return wrong_value("threads", *given, "an integer of at least 1");
-    }
-    threads = given->as_int();
-  }
+  const Result<int64_t> threads = parse_threads(*json);
+  if (!threads.ok()) return threads.error();
   const Result<std::vector<KeyType>> key_types = parse_key_types(*json);
   if (!key_types.ok()) return key_types.error();
-  return Setup{structure->as_string(), *std::move(configuration), threads, *key_types};
+  return Setup{structure->as_string(), *std::move(configuration), *threads, *key_types};
 }
 
 Result<void> check_capabilities(const Configuration& configuration,

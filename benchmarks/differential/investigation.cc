@@ -286,13 +286,26 @@ struct Description {
   Json witness;
 };
 
+std::string reproduces(uint32_t calls) {
+  if (calls == 1) return "This call reproduces";
+  return "These " + std::to_string(calls) + " calls reproduce";
+}
+
+// Returns the C program that makes the calls, or an empty string if there is none: a program must
+// give the results of `history`, and the report has room for kProgramBytesMax.
+std::string program_of(const Shrunk& shrunk, const History& history, const std::string& sentence) {
+  if (!corresponds(history, shrunk.session.calls)) return "";
+  std::string program = c_program(shrunk.session, history, sentence);
+  return program.size() > kProgramBytesMax ? "" : program;
+}
+
 Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replayer& replayer) {
-  const std::vector<Call>& calls = shrunk.session.calls;
   const SessionViolation* const fault =
       suspect.stop.empty() ? &*shrunk.trial.judged->fault : nullptr;
   const History history = fault ? shrunk.trial.judged->history : unanswered(shrunk.session);
   const Narrator narrator(shrunk.session, history);
-  const auto last = fault ? fault->position : static_cast<uint32_t>(calls.size() - 1);
+  const auto last =
+      fault ? fault->position : static_cast<uint32_t>(shrunk.session.calls.size() - 1);
   Description text;
   text.sentence = fault
                       ? sentence_of(history, shrunk.session, *fault)
@@ -300,9 +313,7 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
                             ": " + suspect.reason;
   const std::vector<std::string> lines = narrator.lines(last);
   const std::string legend = narrator.legend(last);
-  text.detail = text.sentence + "\n" +
-                (last == 0 ? std::string("This call reproduces")
-                           : "These " + std::to_string(last + 1) + " calls reproduce") +
+  text.detail = text.sentence + "\n" + reproduces(last + 1) +
                 " the error if the library is empty at the beginning. The search replayed " +
                 count_text(replayer.replays(), "variant") +
                 " of the calls and found no smaller one that fails" +
@@ -317,9 +328,8 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
   if (fault) text.witness = witness_of(history, *fault);
   const std::string abbreviations = narrator.abbreviations(last);
   if (!abbreviations.empty()) text.detail += "\n" + abbreviations;
-  if (!corresponds(history, calls)) return text;
-  const std::string program = c_program(shrunk.session, history, text.sentence);
-  if (program.size() > kProgramBytesMax) return text;
+  const std::string program = program_of(shrunk, history, text.sentence);
+  if (program.empty()) return text;
   text.witness["program"] = program;
   if (lines.size() > kLinesMax || !abbreviations.empty()) {
     text.detail += "\nThe C program of this finding makes all calls, with whole keys";

@@ -240,8 +240,9 @@ Books keep_books(const script::Script& script, const script::Outcome& outcome, u
 
 Balances read_balances(const script::Script& script, const script::Outcome& outcome,
                        uint32_t verify, std::size_t customers) {
-  Balances balances{.savings = std::vector<Balances::Entry>(customers),
-                    .checking = std::vector<Balances::Entry>(customers)};
+  Balances balances;
+  balances.savings.resize(customers);
+  balances.checking.resize(customers);
   for (std::size_t t = 0; t < outcome.phases[verify].threads.size(); ++t) {
     const std::vector<format::Op>& ops = script.phases[verify].threads[t];
     std::size_t at = 0;

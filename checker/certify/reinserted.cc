@@ -251,6 +251,13 @@ OrderSearch search_without_real_time(const Context& context, const OrderSearch& 
   return model::search_orders(context.history, /*strict=*/false, kTriesMax);
 }
 
+// Says what is known if the search without real time ended before it had tried all orders.
+std::string gave_up_text() {
+  return "no serial order respects real time; the search for one that contradicts real time was "
+         "stopped after " +
+         std::to_string(kTriesMax) + " tries";
+}
+
 // Tries the serial orders and sets the verdict. If there are too many transactions or orders,
 // leaves the verdict kCouldNotJudge, which judge_reinserted() has set.
 void search(const Context& context, Certification& out) {
@@ -269,12 +276,9 @@ void search(const Context& context, Certification& out) {
     keep_order(context, stale ? relaxed : found, out);
   }
   if (serial && !stale) return;
-  if (relaxed.gave_up && !strict) return;
   if (relaxed.gave_up) {
-    out.reason =
-        "no serial order respects real time; the search for one that contradicts real time was "
-        "stopped after " +
-        std::to_string(kTriesMax) + " tries";
+    if (!strict) return;
+    out.reason = gave_up_text();
   }
   add_violation(violation_of_search(context, found, relaxed), context.options, out);
 }
