@@ -8,8 +8,12 @@
 //       --rounds N           repetitions of each loop (default: 5)
 //       --operations N       operations of a loop (default: 300000)
 //       --threads N          threads of the loops with several threads (default: 2)
+//       --loops NAME,...     after the insertions, only these loops (default: all); phases.h lists
+//                            them
 //       --huge-pages         measures each structure a second time, on huge pages
 //       --without-peers      measures only the structures
+//       --latency BYTES,...  measures no structures, but ns per load in memory of these sizes, if
+//                            each load depends on the one before
 //       --json FILE          writes the results as JSON (version 1)
 //
 // Prints ns per operation, and bytes of resident memory per key. All structures and peers (the
@@ -29,6 +33,7 @@
 
 #include "base/json.h"
 #include "base/output_file.h"
+#include "structures/bench/latency.h"
 #include "structures/bench/phases.h"
 #include "structures/bench/resident.h"
 #include "structures/bench/structure_subject.h"
@@ -41,6 +46,7 @@ struct Options {
   std::vector<uint64_t> counts{100'000, 1'000'000};
   Plan plan;
   bool huge_pages = false, peers = true;
+  std::vector<uint64_t> latency_bytes;  // not empty: measure only the memory
   std::string json_file;
   std::vector<std::string> libraries;
 };
@@ -70,8 +76,28 @@ std::vector<std::string_view> split(std::string_view list) {
   }
 }
 
+std::vector<uint64_t> numbers_of(std::string_view option, std::string_view list) {
+  std::vector<uint64_t> numbers;
+  for (const std::string_view one : split(list)) numbers.push_back(number_of(option, one));
+  return numbers;
+}
+
+std::vector<std::string> loops_of(std::string_view list) {
+  std::vector<std::string> loops;
+  for (const std::string_view one : split(list)) {
+    if (std::ranges::find(kLoops, one) == kLoops.end()) {
+      std::string known;
+      for (const std::string_view loop : kLoops) known += " " + std::string(loop);
+      stop("--loops: there is no loop \"" + std::string(one) + "\"; use some of:" + known);
+    }
+    loops.emplace_back(one);
+  }
+  return loops;
+}
+
 constexpr std::string_view kOptionsWithValue[] = {"--keys",       "--counts",  "--rounds",
-                                                  "--operations", "--threads", "--json"};
+                                                  "--operations", "--threads", "--loops",
+                                                  "--latency",    "--json"};
 
 // `name` is one of kOptionsWithValue.
 void set_option(Options& options, std::string_view name, std::string_view value) {
@@ -86,14 +112,17 @@ void set_option(Options& options, std::string_view name, std::string_view value)
       options.sets.push_back(*set);
     }
   } else if (name == "--counts") {
-    options.counts.clear();
-    for (const std::string_view one : split(value)) options.counts.push_back(number_of(name, one));
+    options.counts = numbers_of(name, value);
   } else if (name == "--rounds") {
     options.plan.rounds = static_cast<uint32_t>(number_of(name, value));
   } else if (name == "--operations") {
     options.plan.operations = number_of(name, value);
   } else if (name == "--threads") {
     options.plan.threads = static_cast<uint32_t>(number_of(name, value));
+  } else if (name == "--loops") {
+    options.plan.loops = loops_of(value);
+  } else if (name == "--latency") {
+    options.latency_bytes = numbers_of(name, value);
   } else {
     options.json_file = value;
   }
@@ -111,8 +140,8 @@ Options parse(int argc, char** argv) {
       options.peers = false;
     } else if (std::ranges::find(kOptionsWithValue, argument) == std::end(kOptionsWithValue)) {
       stop("unknown option " + std::string(argument) +
-           "; use --keys, --counts, --rounds, --operations, --threads, --huge-pages, "
-           "--without-peers or --json");
+           "; use --keys, --counts, --rounds, --operations, --threads, --loops, --huge-pages, "
+           "--without-peers, --latency or --json");
     } else if (++i == argc) {
       stop(std::string(argument) + ": the value is missing; write it after " +
            std::string(argument));
@@ -220,6 +249,42 @@ Json time_loops(const Run& run, const Plan& plan) {
   return entry;
 }
 
+Json measure_latencies(const std::vector<uint64_t>& sizes) {
+  Json latencies = Json::Array{};
+  for (const uint64_t bytes : sizes) {
+    const double ns = ns_per_load(bytes);
+    std::printf("latency %12lu bytes  %.1f ns\n", bytes, ns);
+    Json one;
+    one["bytes"] = bytes;
+    one["ns"] = ns;
+    latencies.push_back(std::move(one));
+  }
+  return latencies;
+}
+
+// Measures all planned runs, and returns the results.
+Json measure_runs(const Options& options) {
+  std::vector<const KeydromeStructureTable*> tables;
+  for (const std::string& library : options.libraries) {
+    auto table = load_structure(library);
+    if (!table) stop(table.error().message);
+    tables.push_back(*table);
+  }
+  const std::vector<Run> planned = plan_runs(options, tables);
+  std::printf(
+      "columns: set of keys, number of keys, measured structure, ns per operation of each loop, "
+      "and resident bytes per key\n");
+  Json runs = Json::Array{};
+  for (const Run& one : planned) runs.push_back(time_loops(one, options.plan));
+  Json result;
+  result["version"] = 1;
+  result["rounds"] = options.plan.rounds;
+  result["threads"] = options.plan.threads;
+  result["huge_pages"] = options.huge_pages;
+  result["runs"] = std::move(runs);
+  return result;
+}
+
 void require(const Result<void>& result) {
   if (!result) stop(result.error().message);
 }
@@ -231,24 +296,13 @@ int main(int argc, char** argv) {
   using namespace keydrome::bench;
   const Options options = parse(argc, argv);
   if (!options.json_file.empty()) require(keydrome::check_writable(options.json_file));
-  std::vector<const KeydromeStructureTable*> tables;
-  for (const std::string& library : options.libraries) {
-    auto table = load_structure(library);
-    if (!table) stop(table.error().message);
-    tables.push_back(*table);
-  }
-  keydrome::Json runs = keydrome::Json::Array{};
-  const std::vector<Run> planned = plan_runs(options, tables);
-  std::printf(
-      "columns: set of keys, number of keys, measured structure, ns per operation of each loop, "
-      "and resident bytes per key\n");
-  for (const Run& one : planned) runs.push_back(time_loops(one, options.plan));
   keydrome::Json result;
-  result["version"] = 1;
-  result["rounds"] = options.plan.rounds;
-  result["threads"] = options.plan.threads;
-  result["huge_pages"] = options.huge_pages;
-  result["runs"] = std::move(runs);
+  if (options.latency_bytes.empty()) {
+    result = measure_runs(options);
+  } else {
+    result["version"] = 1;
+    result["latencies"] = measure_latencies(options.latency_bytes);
+  }
   if (!options.json_file.empty()) {
     require(keydrome::write_file(options.json_file, result.dump(1) + "\n"));
   }
