@@ -12,6 +12,7 @@
 //                            them
 //       --huge-pages         measures each structure a second time, on huge pages
 //       --without-peers      measures only the structures
+//       --peers NAME,...     of the peers, measures only these (default: all)
 //       --latency BYTES,...  measures no structures, but ns per load in memory of these sizes, if
 //                            each load depends on the one before
 //       --json FILE          writes the results as JSON (version 1)
@@ -46,6 +47,7 @@ struct Options {
   std::vector<uint64_t> counts{100'000, 1'000'000};
   Plan plan;
   bool huge_pages = false, peers = true;
+  std::vector<std::string> peer_names;  // empty: all
   std::vector<uint64_t> latency_bytes;  // not empty: measure only the memory
   std::string json_file;
   std::vector<std::string> libraries;
@@ -97,7 +99,7 @@ std::vector<std::string> loops_of(std::string_view list) {
 
 constexpr std::string_view kOptionsWithValue[] = {"--keys",       "--counts",  "--rounds",
                                                   "--operations", "--threads", "--loops",
-                                                  "--latency",    "--json"};
+                                                  "--peers",      "--latency", "--json"};
 
 // `name` is one of kOptionsWithValue.
 void set_option(Options& options, std::string_view name, std::string_view value) {
@@ -121,6 +123,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     options.plan.threads = static_cast<uint32_t>(number_of(name, value));
   } else if (name == "--loops") {
     options.plan.loops = loops_of(value);
+  } else if (name == "--peers") {
+    for (const std::string_view one : split(value)) options.peer_names.emplace_back(one);
   } else if (name == "--latency") {
     options.latency_bytes = numbers_of(name, value);
   } else {
@@ -141,7 +145,7 @@ Options parse(int argc, char** argv) {
     } else if (std::ranges::find(kOptionsWithValue, argument) == std::end(kOptionsWithValue)) {
       stop("unknown option " + std::string(argument) +
            "; use --keys, --counts, --rounds, --operations, --threads, --loops, --huge-pages, "
-           "--without-peers, --latency or --json");
+           "--without-peers, --peers, --latency or --json");
     } else if (++i == argc) {
       stop(std::string(argument) + ": the value is missing; write it after " +
            std::string(argument));
@@ -162,12 +166,19 @@ bool fits(const KeydromeStructureTable& table, bool integers) {
   return key && (table.payload_bytes_max == 0 || table.payload_bytes_max >= 8);
 }
 
+// Returns whether the name is in the list, or the list is empty.
+bool wanted(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::ranges::find(names, name) != names.end();
+}
+
 std::vector<Maker> makers(const Options& options,
                           const std::vector<const KeydromeStructureTable*>& tables, bool integers) {
   std::vector<Maker> found;
   if (options.peers) {
     for (const auto make : {make_absl_btree, make_std_map, make_tbb_hash}) {
-      if (make(integers) != nullptr) found.push_back([=] { return make(integers); });
+      const std::unique_ptr<Subject> peer = make(integers);
+      if (peer == nullptr || !wanted(options.peer_names, peer->name())) continue;
+      found.push_back([=] { return make(integers); });
     }
   }
   for (const KeydromeStructureTable* table : tables) {
