@@ -53,7 +53,8 @@ class Measurement {
 
  private:
   void load() {
-    const uint64_t loads = std::clamp<uint64_t>(kLoadedKeys / keys_.size(), 1, kLoadsMax);
+    const uint64_t most = plan_.rounds == 1 ? 1 : kLoadsMax;
+    const uint64_t loads = std::clamp<uint64_t>(kLoadedKeys / keys_.size(), 1, most);
     for (uint64_t i = 0; i < loads; ++i) {
       for (const auto& subject : subjects_) {
         subject->clear();

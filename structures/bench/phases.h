@@ -29,12 +29,12 @@ inline constexpr std::array<std::string_view, 9> kLoops = {
     "lookup",         "chained",         "zipf",         "batch", "scan", "lookup_threads_1",
     "lookup_threads", "mixed_threads_1", "mixed_threads"};
 
-// Measures all subjects in one process. First loads each subject 1 to 7 times; these are the times
-// of the loop "insert". Then, in each round, every subject runs each of the other loops that its
-// Abilities and the plan allow. Each loop gets new keys, because keys that another loop has just used would be
-// in the processor's caches. Only the scans of a round use the same keys for all subjects, so that
-// their results can be compared. Returns {"NAME": {"LOOP": [ns per operation in each load or
-// round]}}. Aborts if a subject returns a wrong result.
+// Measures all subjects in one process. First loads each subject 1 to 7 times, or once if the plan
+// has one round; these are the times of the loop "insert". Then, in each round, every subject runs
+// each of the other loops that its Abilities and the plan allow. Each loop gets new keys, because
+// keys that another loop has just used would be in the processor's caches. Only the scans of a
+// round use the same keys for all subjects, so that their results can be compared. Returns {"NAME":
+// {"LOOP": [ns per operation in each load or round]}}. Aborts if a subject returns a wrong result.
 Json measure(const Subjects& subjects, const Keys& keys, const Plan& plan);
 
 }  // namespace keydrome::bench

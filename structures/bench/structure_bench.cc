@@ -11,6 +11,7 @@
 //       --loops NAME,...     after the insertions, only these loops (default: all); phases.h lists
 //                            them
 //       --huge-pages         measures each structure a second time, on huge pages
+//       --without-memory     does not measure the memory, which loads all keys once more
 //       --without-peers      measures only the structures
 //       --peers NAME,...     of the peers, measures only these (default: all)
 //       --latency BYTES,...  measures no structures, but ns per load in memory of these sizes, if
@@ -46,7 +47,7 @@ struct Options {
   std::vector<KeySet> sets{KeySet::kInt};
   std::vector<uint64_t> counts{100'000, 1'000'000};
   Plan plan;
-  bool huge_pages = false, peers = true;
+  bool huge_pages = false, memory = true, peers = true;
   std::vector<std::string> peer_names;  // empty: all
   std::vector<uint64_t> latency_bytes;  // not empty: measure only the memory
   std::string json_file;
@@ -140,12 +141,14 @@ Options parse(int argc, char** argv) {
       options.libraries.emplace_back(argument);
     } else if (argument == "--huge-pages") {
       options.huge_pages = true;
+    } else if (argument == "--without-memory") {
+      options.memory = false;
     } else if (argument == "--without-peers") {
       options.peers = false;
     } else if (std::ranges::find(kOptionsWithValue, argument) == std::end(kOptionsWithValue)) {
       stop("unknown option " + std::string(argument) +
            "; use --keys, --counts, --rounds, --operations, --threads, --loops, --huge-pages, "
-           "--without-peers, --peers, --latency or --json");
+           "--without-memory, --without-peers, --peers, --latency or --json");
     } else if (++i == argc) {
       stop(std::string(argument) + ": the value is missing; write it after " +
            std::string(argument));
@@ -219,7 +222,7 @@ struct Run {
   KeySet set;
   uint64_t count;
   std::vector<Maker> makers;
-  std::vector<double> resident;  // bytes per key of each subject
+  std::vector<double> resident;  // bytes per key of each subject; 0 if not measured
 };
 
 // Measures the memory of all subjects, and returns the runs to time. Must be called before any
@@ -232,8 +235,9 @@ std::vector<Run> plan_runs(const Options& options,
     const std::vector<Maker> all = makers(options, tables, set == KeySet::kInt);
     for (const uint64_t count : options.counts) {
       Run run{set, count, all, {}};
-      for (const Maker& make : all)
-        run.resident.push_back(resident_bytes_per_key(make, set, count));
+      for (const Maker& make : all) {
+        run.resident.push_back(options.memory ? resident_bytes_per_key(make, set, count) : 0);
+      }
       runs.push_back(std::move(run));
     }
   }

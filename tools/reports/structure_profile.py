@@ -120,19 +120,19 @@ def times_of(subject: dict[str, Any]) -> dict[str, float]:
 def simulate(name: str, count: int) -> dict[str, Cost]:
     """Run the loops of one subject in callgrind, alone in a process, and return the costs per operation."""
     with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "callgrind.out"
         command = ["valgrind", "-q", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes"]
-        command += [*simulated_caches(), f"--callgrind-out-file={folder}/%p"]
+        command += [*simulated_caches(), f"--callgrind-out-file={written}"]
         command += [str(BUILT / "bin" / "structure_bench"), "--counts", str(count), "--rounds", "1"]
         command += ["--operations", str(OPERATIONS), "--threads", "1", *_loops()]
+        command += ["--without-memory"]  # one load of the keys less
         command += ["--peers", name] if name in PEERS else ["--without-peers", _library(name)]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
-            status = process.wait()
-        if status != 0:
+        ended = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
+        if ended.returncode != 0:
             raise SystemExit(
                 f"structure_bench failed in valgrind for {name}: read its message above"
             )
-        # The program forks to measure memory. Each child has a file of its own.
-        text = (Path(folder) / str(process.pid)).read_text(encoding="utf-8")
+        text = written.read_text(encoding="utf-8")
     return costs_of(text, count)
 
 
