@@ -8,8 +8,7 @@
 //       --rounds N           repetitions of each loop (default: 5)
 //       --operations N       operations of a loop (default: 300000)
 //       --threads N          threads of the loops with several threads (default: 2)
-//       --loops NAME,...     after the insertions, only these loops (default: all); phases.h lists
-//                            them
+//       --loops NAME,...     after the insertions, only these loops of phases.h (default: all)
 //       --huge-pages         measures each structure a second time, on huge pages
 //       --without-memory     does not measure the memory, which loads all keys once more
 //       --without-peers      measures only the structures
