@@ -130,14 +130,13 @@ Result<Json> Json::parse(std::string_view text) {
   }
 }
 
-Result<Json> Json::parse_file(const std::string& path) {
+Result<Json> Json::parse_file(const std::string& path, const std::string& advice) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
     const std::string reason = errno != 0 ? std::strerror(errno) : "it is empty";
-    return Error{path + ": cannot read the file (" + reason +
-                 "): give a JSON file that is readable and not empty"};
+    return Error{path + ": cannot read the file (" + reason + "): " + advice};
   }
   Result<Json> parsed = parse(text.str());
   if (!parsed) return Error{path + ": " + parsed.error().message};

@@ -37,8 +37,11 @@ class Json {
   // Parses a text. Returns an error if the text is not strict JSON, for example because of invalid
   // UTF-8 or a duplicate key. The error names the duplicate key or the position in the text.
   static Result<Json> parse(std::string_view text);
-  // Parses the text of a file. An error names the file.
-  static Result<Json> parse_file(const std::string& path);
+  // Parses the text of a file. An error names the file. `advice` says what to do if the file cannot
+  // be read.
+  static Result<Json> parse_file(
+      const std::string& path,
+      const std::string& advice = "give a JSON file that is readable and not empty");
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }

@@ -35,7 +35,10 @@ Error failure(const std::string& path, const std::string& why) {
 }
 
 Error system_failure(const std::string& what) {
-  return Error{what + ": " + std::strerror(errno) + ": fix this problem, or name another file"};
+  const bool full = errno == ENOSPC || errno == EDQUOT;
+  return Error{what + ": " + std::strerror(errno) +
+               (full ? ": free space on this disk, or write to another disk"
+                     : ": fix this problem, or name another file")};
 }
 
 std::string folder_of(const std::string& path) {
@@ -108,7 +111,8 @@ Result<Target> find_target(const std::string& asked) {
     if (size < 0) return system_failure("cannot read the link " + path);
     path = std::filesystem::path(folder) / std::string(to.data(), static_cast<std::size_t>(size));
   }
-  return failure(asked, "more than " + std::to_string(kLinksMax) + " symbolic links lead to it");
+  return failure(asked, "it is the first of more than " + std::to_string(kLinksMax) +
+                            " symbolic links, each leading to the next, perhaps in a cycle");
 }
 
 std::string temporary_of(const std::string& path) {
@@ -123,7 +127,7 @@ Result<UniqueFd> create(const std::string& temporary) {
   if (fd.valid()) return fd;
   const char* advice = errno == ENOENT || errno == ENOTDIR ? ": create the folder first, or" : ":";
   return Error{"cannot create the file " + temporary + ": " + std::strerror(errno) + advice +
-               " name a file in another folder"};
+               " use another folder"};
 }
 
 bool write_all(int fd, const std::string& text) {

@@ -9,6 +9,7 @@ the files, see docs/reference/history-format.md. Exit status: 0 explained, 1 not
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 from bisect import bisect_left, bisect_right, insort
@@ -48,7 +49,8 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     data = path.read_bytes().ljust(HEADER.size, b"\0")  # a short file is damaged, too
     magic, version, indexes, threads, cut, keys, tables, size, *_ = HEADER.unpack_from(data)
     if (magic, version, size) != (b"KDHIST\r\n", 3, len(data)):
-        raise ValueError(f"{path} is damaged or no history of version 3: copy or record it again")
+        why = "copy or record it again" if magic == b"KDHIST\r\n" else "give HISTORY before ORDER"
+        raise ValueError(f"{path} is damaged or no history of version 3: {why}")
     if cut:
         raise ValueError(f"{path} lacks calls, because a log became full: record a shorter run")
     at, types, names, logs = HEADER.size, [], {}, []
@@ -107,8 +109,7 @@ class Index:
     def explains(self, handle: int, event: tuple[int, int, Key, int]) -> bool:
         """Execute one call, and return whether its result is right."""
         call, code, key, payload = event
-        cursor = self.cursors[handle]
-        stored = self.payloads.get(key, set())
+        cursor, stored = self.cursors[handle], self.payloads.get(key, set())
         if call == GET:
             cursor.__init__(key, {payload} if code == SUCCESS else set())  # type: ignore[misc]
             return payload in stored if code == SUCCESS else code == KEY_NOTFOUND and not stored
@@ -156,19 +157,19 @@ class Index:
 def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
     """Return what the order does not explain, or "". With `shared`, the handles of an index share a cursor."""
     types, logs, names = read_history(history)
-    head, *lines = order.read_text().splitlines()
-    if head != "keydrome serial order 1":
+    text = order.read_text(errors="replace")
+    if not re.fullmatch(r"keydrome serial order 1\n(\d+ \d+\n)*", text):
         raise ValueError(f"{order} contains no serial order: certify --order FILE writes one")
-    left, indexes, latest_begin = [committed(log) for log in logs], [Index() for _ in types], 0
-    for thread, first in (map(int, line.split()) for line in lines):
+    left, indexes, latest = [committed(log) for log in logs], [Index() for _ in types], (0, "")
+    for thread, first in (map(int, line.split()) for line in text.splitlines()[1:]):
         where = f"the transaction of thread {thread} that begins at event {first}"
         events = left[thread].pop(first, None) if thread < len(left) else None
         if events is None:
             return f"{where} is not committed in the history, or the order has it twice: pass files of one certify run"
         begin, end = logs[thread][first], logs[thread][events[-1]]
-        if strict and end[6] < latest_begin:
-            return f"{where} ended before a transaction that precedes it in the order began: real time forbids this"
-        latest_begin = max(latest_begin, begin[6] - begin[3] if begin[3] < LONG else 0)
+        if strict and end[6] < latest[0]:
+            return f"{where} comes after {latest[1]}, but had ended before that one began: real time forbids this order"
+        latest = max(latest, (begin[6] - begin[3] if begin[3] < LONG else 0, where))
         for number in {logs[thread][position][2] for position in events}:
             indexes[number].cursors = [Cursor() for _ in range(1 if shared else MANY_HANDLES + 1)]
         for position in events:
@@ -176,10 +177,8 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
             kind, handle, index = call & 15, 0 if shared else call >> 4 & 7, indexes[number]
             if kind in {OPEN, CLOSE} or handle == MANY_HANDLES:
                 index.cursors = [Cursor(loose=True) for _ in index.cursors]
-            if kind < GET:
-                continue
             named = names.get(key, b"") if types[number] == VARCHAR else key - (key >> 63 << 64)
-            if not index.explains(handle, (kind, code, named, payload)):
+            if kind >= GET and not index.explains(handle, (kind, code, named, payload)):
                 return f"{where}: the result of event {position} is wrong in this order"
     return f"committed transactions not in the order: {sum(map(len, left))}" if any(left) else ""
 
@@ -194,7 +193,8 @@ if __name__ == "__main__":
         tries = (replay(*map(Path, words), strict=strict, shared=one) for one in (True, False))
         wrong = next(tries) and next(tries)
     except (OSError, struct.error, ValueError) as error:
-        print(f"replay_order: {words[0]}, {words[1]}: {error}", file=sys.stderr)
+        why = "the history is damaged: copy it again" if isinstance(error, struct.error) else error
+        print(f"replay_order: {words[0]}, {words[1]}: {why}", file=sys.stderr)
         sys.exit(2)
     print(wrong or "the order explains every result")
     sys.exit(1 if wrong else 0)

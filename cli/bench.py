@@ -195,10 +195,9 @@ def at_capacity(
     with shown_progress("measuring the capacity") as heartbeat:
         result = run_inspected(inspected, saturated, settings, work, heartbeat)
     if result.verdict is not Verdict.PASSED:
-        verdict = result.verdict.value.replace("_", " ")
         raise UsageError(
-            f"--at-capacity could not measure the capacity of the library, because the session has the verdict "
-            f"{verdict} ({result.reason}): run without --at-capacity to see all findings"
+            "--at-capacity could not measure the capacity of the library, because the library "
+            f"{result.verdict.predicate}: {result.reason}. Run without --at-capacity to see all findings"
         )
     delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
     sys.stderr.write(

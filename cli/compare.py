@@ -30,7 +30,7 @@ from results.stats.pairs import sessions_needed
 from runner.blocks import CONTROL, FLOOR, run_blocks
 from runner.contract import RefereeError
 from runner.execute import copy_into
-from runner.inspection.library import LibraryKind, inspect_library
+from runner.inspection.library import LibraryKind, inspect_library, refusals_text
 from runner.manifest import Kind, RequestError
 from runner.output_file import write_file
 from runner.request import Loadable, make_loadable
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(missing)
         subjects = _subjects(options, request, settings, folder)
         candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
-        _note_excluded(subjects, candidates)
+        _note_excluded(subjects, candidates, given=len(options.libraries))
         _note_too_few_sessions(len(candidates), options.sessions)
         noise = _noise()
         for text in noise:
@@ -207,7 +207,7 @@ def _subject(file: _File, named: str | None, request: Request, settings: Setting
     shown = display_name(file.path.name)
     stem = shown.removesuffix(".so")
     name = stem if named is None else f"{stem}:{display_name(Path(named).stem)}"
-    refused = "; ".join(map(str, file.facts.refusals))
+    refused = refusals_text(file.facts.refusals)
     library = Library(name, shown, file.digest, configuration, refused)
     if refused:
         return _Subject(library, None)
@@ -227,7 +227,10 @@ def _free_name(name: str, taken: set[str]) -> str:
     return free
 
 
-def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) -> None:
+def _note_excluded(
+    subjects: list[_Subject], candidates: dict[str, Loadable], *, given: int
+) -> None:
+    """Say which files the inspection refused. Raise UsageError if fewer than two of the `given` libraries are left."""
     for subject in subjects:
         if subject.loadable is None:
             _note(
@@ -235,6 +238,9 @@ def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) ->
             )
     if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
         only = f"only {next(iter(candidates))} is left" if candidates else "none is left"
+        only += " (the lines above say why)"
+        if given == 1 and candidates:
+            only = f"only {next(iter(candidates))} was given"
         raise UsageError(
             f"a comparison needs at least two different libraries, and {only}: give another file, or the same "
             "structure with another configuration (LIB:CONFIG); to see the effect of noise alone, name a file twice "

@@ -23,7 +23,12 @@ from cli.input.values import UsageError, seed_series
 from cli.output.debug_text import PROGRAM
 from cli.output.files import write_json
 from cli.output.progress import announce
-from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
+from runner.inspection.library import (
+    LibraryFacts,
+    LibraryKind,
+    inspect_library,
+    refusals_text,
+)
 from runner.inspection.rules import sanitizer_runtimes
 from runner.referee import build_plan
 from runner.request import make_loadable
@@ -142,7 +147,7 @@ def run(options: argparse.Namespace) -> int:
     announce(f"reading {name}")
     facts = inspect_library(named.path, settings, trusted=True)
     if facts.kind is LibraryKind.UNKNOWN:
-        raise UsageError(f"{name}: {'; '.join(map(str, facts.refusals))}")
+        raise UsageError(f"{name}: {refusals_text(facts.refusals)}")
     runtimes = sanitizer_runtimes(facts.needed)
     _check_tool(tool, runtimes)
     chosen = chosen_configuration(named, options.config, settings)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cli.input.libraries import find_library, is_trusted
 from cli.output.files import stream_for_people, write_json
-from runner.inspection.library import inspect_library
+from runner.inspection.library import LibraryKind, inspect_library
 from runner.settings import load_settings
 from runner.text import display_name, printable
 
@@ -23,7 +23,8 @@ def run(options: argparse.Namespace) -> int:
     settings = load_settings()
     library = find_library(options.library, settings).path
     facts = inspect_library(library, settings, trusted=is_trusted(library, settings))
-    for line in _lines(display_name(library.name), facts):
+    # The path "." has no name.
+    for line in _lines(display_name(library.name or str(library)), facts):
         print(printable(line), file=stream_for_people(options.json))
     if options.json is not None:
         write_json(options.json, {"schema": INSPECT_SCHEMA, **facts.to_json()})
@@ -31,7 +32,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _lines(name: str, facts: LibraryFacts) -> list[str]:
-    lines = [f"{name}: {facts.kind.value}, {facts.size_bytes:,} bytes"]
+    kind = "unknown kind" if facts.kind is LibraryKind.UNKNOWN else facts.kind.value
+    lines = [f"{name}: {kind}, {facts.size_bytes:,} bytes"]
     lines += [f"  {label}: {', '.join(values)}" for label, values in _lists(facts) if values]
     lines += [f"  note: {flag}" for flag in facts.risk_flags]
     for refusal in facts.refusals:

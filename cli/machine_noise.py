@@ -18,6 +18,7 @@ _BUSY_LOAD_PER_CPU = 0.5
 # The largest acceptable "stolen time": the fraction of the CPU time since boot that other virtual machines took. If
 # they take more, they visibly disturb single measurements.
 _STEAL_MAX = 0.001
+_ISOLATING_CPUS_MIN = 4  # two CPUs for the system, and at least two for the libraries
 _STEAL_COLUMN = 8  # the column of the stolen time in the first line of /proc/stat
 
 
@@ -45,13 +46,20 @@ def settings_of(root: Path = Path("/")) -> list[Setting]:
 
 
 def _setting(
-    root: Path, name: str, read: Callable[[Path], str], fit: Callable[[str], bool], remedy: str
+    root: Path,
+    name: str,
+    read: Callable[[Path], str],
+    fit: Callable[[str], bool],
+    remedy: str | Callable[[Path], str],
 ) -> Setting:
+    advice = remedy if isinstance(remedy, str) else ""
     try:
         found = read(root)
+        if not isinstance(remedy, str):
+            advice = remedy(root)
     except (OSError, ValueError, IndexError, ZeroDivisionError):
         found = ""
-    return Setting(name, found or "not reported", fit(found) if found else None, remedy)
+    return Setting(name, found or "not reported", fit(found) if found else None, advice)
 
 
 def _file(path: str) -> Callable[[Path], str]:
@@ -107,7 +115,25 @@ def _number(found: str) -> float:
     return float(found.split(maxsplit=1)[0])
 
 
-_RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...] = (
+def _how_to_isolate(root: Path) -> str:
+    """Return how to keep other programs off all CPUs but the first two, which stay for the system."""
+    count = _cpus(root)
+    if count < _ISOLATING_CPUS_MIN:
+        return (
+            f"this machine has too few CPUs ({count}) to keep some of them free for the libraries: use a machine with "
+            f"at least {_ISOLATING_CPUS_MIN} CPUs"
+        )
+    free = f"2-{count - 1}"
+    return (
+        f"keep other programs off the CPUs of the libraries: add isolcpus={free} nohz_full={free} rcu_nocbs={free} to "
+        f"the kernel's command line, and set the environment variable KEYDROME_CPUS={free} for Keydrome"
+    )
+
+
+# Each rule: the name of a setting, how to read it, which values suit timing, and what to do about other values.
+_RULES: tuple[
+    tuple[str, Callable[[Path], str], Callable[[str], bool], str | Callable[[Path], str]], ...
+] = (
     (
         "load",
         _load,
@@ -151,10 +177,7 @@ _RULES: tuple[tuple[str, Callable[[Path], str], Callable[[str], bool], str], ...
         "isolated CPUs",
         _isolated,
         lambda found: found != "none",
-        (
-            "keep other programs off the CPUs of the libraries: add isolcpus=2-N nohz_full=2-N rcu_nocbs=2-N to the "
-            "kernel's command line (N is the last CPU), and set KEYDROME_CPUS=2-N for the worker"
-        ),
+        _how_to_isolate,
     ),
     (
         "clock source",

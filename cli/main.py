@@ -10,7 +10,6 @@ output closed the pipe.
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 from pathlib import Path
@@ -22,6 +21,7 @@ from cli.debug import Tool
 from cli.input.libraries import DEFAULT_CONFIGURATION
 from cli.input.request import DEFAULT_BENCHMARK
 from cli.input.values import UsageError, gibibytes, percent, positive
+from cli.output.system_error import with_remedy
 from results.stats.family import MARGIN_RATIO
 from runner.contract import Cancelled
 from runner.inspection.trace_file import TRACE_BENCHMARK
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (RequestError, SettingsError, SlotsTakenError, StrictError, UsageError) as error:
         return _fail(str(error))
     except OSError as error:
-        return _fail(_with_remedy(error))
+        return _fail(with_remedy(error))
     except (Cancelled, KeyboardInterrupt):
         print(
             "keydrome: interrupted; every process that the command had started was stopped",
@@ -72,19 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return _INTERRUPTED
     return status
-
-
-def _with_remedy(error: OSError) -> str:
-    if error.strerror is None:  # an error of our own, whose text has a remedy
-        return str(error)
-    where = "" if error.filename is None else f"cannot read or write {error.filename}: "
-    if isinstance(error, PermissionError):
-        remedy = "use sudo, or, if it is Keydrome's data, set KEYDROME_VAR to a folder that you can write to"
-    elif error.errno == errno.ENOSPC:
-        remedy = "free some space where the output and KEYDROME_VAR are"
-    else:
-        remedy = "fix this problem, and run the command again"
-    return f"{where}{error.strerror}: {remedy}"
 
 
 def _fail(message: str) -> int:

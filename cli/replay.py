@@ -153,8 +153,8 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
         )
         if not same_class:
             lines.append(
-                f"machine: {original.machine_class} in the bundle, {here} in the replay: the ratios are not compared, "
-                "because ratios of different machine classes may differ"
+                f"machine: in the bundle, {original.machine_class}; in the replay, {here}. The ratios are not "
+                "compared, because ratios of different machine classes may differ"
             )
         elif overlapping is None:
             lines.append("too few sessions for intervals, so the ratios cannot be compared")
@@ -165,11 +165,12 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
     why_not = "" if same_verdict else "the verdicts differ"
     if same_verdict and same_class and overlapping is False:
         why_not = "the intervals of the two ratios do not overlap, although the machines are of the same class"
-    lines.append(
-        f"the replay does not confirm the run, because {why_not}"
-        if why_not
-        else "the replay confirms the run"
-    )
+    if why_not:
+        lines.append(f"the replay does not confirm the run, because {why_not}")
+    elif original.ratio is None or (same_class and overlapping):
+        lines.append("the replay confirms the run")
+    else:
+        lines.append("the replay confirms the verdict of the run, but says nothing about its ratio")
     return Comparison(not why_not, tuple(lines))
 
 

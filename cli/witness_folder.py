@@ -87,7 +87,7 @@ class WitnessFolder:
             for history in sorted(histories.iterdir(), key=lambda path: path.stat().st_size):
                 self._keep_history(history)
         except OSError as error:
-            self.problem = f"not all files could be written {_why(error)}"
+            self.problem = f"not all files could be written{_why(error)}"
 
     def finish(self, first: Finding | None, findings: list[Finding], seed: str) -> None:
         """Write README.txt. `first` is the finding to begin with, `seed` the --seed that repeats the run."""
@@ -96,7 +96,7 @@ class WitnessFolder:
         try:
             write_file(self.path / README, self._readme(first, findings, seed))
         except OSError as error:
-            self.problem = f"{README} could not be written {_why(error)}"
+            self.problem = f"{README} could not be written{_why(error)}"
 
     def _keep_report(self, report: Report, seed: str) -> None:
         name = f"{report.benchmark}-{report.instance}-{seed}"
@@ -214,6 +214,8 @@ def _write_witness(stem: Path, witness: Witness, text: str, program: str) -> Non
 
 
 def _why(error: OSError) -> str:
-    """Return the reason of the system, and what to do. The advice of OutputFileError is for an option with a file."""
+    """Return the reason and what to do. If the reason is the system's, the advice names the option of this command."""
     cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-    return f"({cause.strerror or error}): fix this problem, or give --witness another folder"
+    if cause.strerror is None:  # the text of an OutputFileError has the reason and the advice
+        return f": {error}"
+    return f" ({cause.strerror}): fix this problem, or give --witness another folder"

@@ -87,13 +87,16 @@ enum LoadStatus : uint32_t {
   kLoadSymbolMissing,  // the library does not export one of the ten functions of keydrome/index.h
   kLoadNotConfigured,  // the library's keydrome_configure is missing, threw or returned an error
   kLoadNotTightened,   // the jail's second stage (jail/tighten.h) failed
+  kLoadOtherFilter,    // the second stage failed because the library has installed a filter
 };
 
 // How a phase ended in the player. Every value except kDoneOk ends the session.
 enum DoneStatus : uint32_t {
   kDoneOk = 0,
   kDoneException,  // a function of the library threw an exception
-  kDonePlayer,     // the player failed: it could not start a thread, or an input was malformed
+  kDonePlayer,     // the player failed for a reason that has no status of its own
+  kDoneNoThread,   // the player could not start a thread
+  kDoneDamaged,    // a piece of a thread's operations was malformed
 };
 
 }  // namespace keydrome

@@ -85,7 +85,11 @@
 static struct cgroups cgroups;
 
 /* Clean-up function for die(): a jail that fails removes its groups. */
-static void remove_groups(void) { cgroup_remove(&cgroups); }
+static void remove_groups(void) {
+  if (!cgroup_remove(&cgroups)) {
+    dprintf(STDERR_FILENO, "jail: run jail --sweep, which removes this control group\n");
+  }
+}
 
 /* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. If
  * the jail cannot set up one of the returned mechanisms, it fails instead of reporting a lower
@@ -108,16 +112,20 @@ static uint32_t basic_mechanisms(const struct options* options) {
   return mechanisms;
 }
 
-/* Reports that this machine offers less than --require, and lists the missing mechanisms. */
+/* Reports that this machine offers less than --require, and lists the mechanisms that --require
+ * needs in addition. */
 static void refuse(const struct options* options, const struct isolation* isolation) {
   char missing[256];
   char message[1024];
-  isolation_list(isolation_missing(isolation, options->cpus != NULL), missing, sizeof missing);
+  const char* required = level_name(options->require);
+  isolation_list(isolation_lacking(isolation->mechanisms, options->require), missing,
+                 sizeof missing);
   snprintf(message, sizeof message,
-           "isolation level %s is required, but this machine offers only level %s; missing: "
-           "%s%s%s; jail --check says how to get what is missing",
-           level_name(options->require), level_name(isolation_level(isolation->mechanisms)),
-           missing, isolation->note[0] ? "; " : "", isolation->note);
+           "isolation level %s is required, but this machine offers only level %s; level %s also "
+           "needs: %s%s%s; %s how to get this",
+           required, level_name(isolation_level(isolation->mechanisms)), required, missing,
+           isolation->note[0] ? "; " : "", isolation->note,
+           options->check ? "the remedy lines of this output say" : "jail --check says");
   dprintf(STDERR_FILENO, "jail: refused: %s\n", message);
   if (options->meta_fd >= 0) {
     dprintf(options->meta_fd, "status:refused\nerror:%s\n", message);
@@ -132,26 +140,23 @@ static void fill_standard_descriptors(void) {
     fd = open("/dev/null", O_RDWR);
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd < 0) {
-    die_errno("cannot open /dev/null (create it with `mknod -m 666 /dev/null c 1 3`)");
+    die_errno("create it with `mknod -m 666 /dev/null c 1 3`", "cannot open /dev/null");
   }
   close(fd);
 }
 
-/* Writes the meta line `left`, which lists what the jail has left on the machine. If the list is
- * not empty, ends the process with an error, because leftovers disturb later runs and may have
+/* Writes the meta line `left`, which lists what the jail has left on the machine. If it has left
+ * anything, ends the process with an error, because leftovers disturb later runs and may have
  * influenced this run. */
 static void report_leftovers(const struct options* options, const struct leftovers_baseline* before,
                              bool removed) {
-  char detail[160];
+  char detail[400];
   const char* left = leftovers_find(before, options, removed, detail, sizeof detail);
   if (options->meta_fd >= 0) {
-    dprintf(options->meta_fd, "left:%s\n", left);
+    dprintf(options->meta_fd, "left:%s\n", *left ? left : "nothing");
   }
   if (*left) {
-    die("the jail could not clean up and has left on this machine: %s%s%s; run jail --sweep, which "
-        "removes processes and groups; if mounts are left, unmount what was mounted on /tmp during "
-        "the run",
-        left, *detail ? "; the processes:" : "", detail);
+    die("the jail could not clean up, and has left on this machine: %s", detail);
   }
 }
 
@@ -173,6 +178,7 @@ static void pick_slot(struct options* options) {
 /* Completes the options with the caller's rights and, for --check, a free slot. */
 static void complete(struct options* options) {
   options->has_root = geteuid() == 0;
+  die_set_root(options->has_root);
   options->caller_user = geteuid();
   options->caller_group = getegid();
   if (options->check && !options->slot_given) {

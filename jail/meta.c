@@ -30,9 +30,11 @@ bool meta_write_hints(int fd, const struct isolation* isolation, const struct op
   bool written = true;
   for (int i = 0; i < MECHANISM_COUNT; i++) {
     enum mechanism mechanism = (enum mechanism)i;
-    const char* hint = hint_for_mechanism(isolation, mechanism);
+    const char* hint = hint_for_mechanism(isolation, options, mechanism);
     if (missing & mechanism_bit(mechanism) && hint) {
-      written = dprintf(fd, "remedy_%s:%s\n", mechanism_name(mechanism), hint) > 0 && written;
+      written = dprintf(fd, "remedy_%s:%s%s\n", mechanism_name(mechanism), hint,
+                        hint_about_level(mechanism)) > 0 &&
+                written;
     }
   }
   return written;

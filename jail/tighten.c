@@ -48,7 +48,11 @@ struct ruleset_attributes {
 
 static int fail(char* reason, size_t capacity, const char* what) {
   if (capacity > 0) {
-    snprintf(reason, capacity, "%s: %s", what, strerror(errno));
+    snprintf(reason, capacity,
+             "%s: %s; either the library has installed a seccomp filter that refuses this step, "
+             "which a library must not do, or this machine's kernel or container refuses it: in a "
+             "container, allow the step in its seccomp profile, as docker-compose.yml does",
+             what, strerror(errno));
   }
   return -1;
 }
@@ -246,13 +250,13 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
   }
   layers += seal_all();
   if (restrict_calls() < 0) {
-    return fail(
-        reason, capacity,
-        errno == EBUSY
-            ? "cannot load the second system call filter (seccomp), because the library "
-              "or program has installed a filter of its own in one of its threads, which it must "
-              "not do"
-            : "cannot load the second system call filter (seccomp)");
+    if (errno != EBUSY) {
+      return fail(reason, capacity, "cannot load the second system call filter (seccomp)");
+    }
+    if (capacity > 0) {
+      snprintf(reason, capacity, "%s", KEYDROME_TIGHTEN_OTHER_FILTER);
+    }
+    return -1;
   }
   return layers + KEYDROME_TIGHTEN_SECCOMP;
 }

@@ -30,6 +30,11 @@
 extern "C" {
 #endif
 
+/* What keydrome_tighten() writes into `reason` if a thread of the process has its own filter. */
+#define KEYDROME_TIGHTEN_OTHER_FILTER                                                              \
+  "the second system call filter (seccomp) cannot be loaded, because a thread of the process has " \
+  "installed a filter of its own"
+
 enum keydrome_tighten_layer {
   KEYDROME_TIGHTEN_SECCOMP = 1,      /* the filter, in all threads; always in force */
   KEYDROME_TIGHTEN_LANDLOCK = 2,     /* the file rule, in this thread and threads that it starts */

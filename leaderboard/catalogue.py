@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from django.conf import settings
+
 from leaderboard.boards import all_boards, boards_for, main_boards
 from runner.catalogue import configuration_names, isolating_configurations, load_configuration
 from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
@@ -191,6 +193,15 @@ def run_scale(target: Target, wanted: str) -> str:
         return max(scales, key=_BY_SIZE.index).value
     benchmark.resolve(target.instance, scale, {})
     return scale.value
+
+
+def upload_bytes_max() -> int:
+    """Return the size of the largest library that the site accepts, in bytes.
+
+    The upload form and the inspection of a file each have a limit.
+    """
+    form_limit: int = settings.KEYDROME_UPLOAD_BYTES
+    return min(form_limit, load_settings().library_bytes_max)
 
 
 def configurations() -> list[str]:

@@ -39,7 +39,7 @@ from leaderboard.submissions.inspection import reasons_against_file
 from leaderboard.submissions.new_runs import new_run
 from leaderboard.submissions.report_columns import summarise
 from results.counts import counted
-from runner.inspection.library import inspect_library, refusal_findings
+from runner.inspection.library import inspect_library, refusal_findings, refusals_text
 from runner.manifest import Kind as BenchmarkKind
 from runner.manifest import RequestError
 from runner.settings import load_settings
@@ -225,7 +225,7 @@ def _refuse(runs: Sequence[Run], refusals: Sequence[Refusal], facts: LibraryFact
     created.update(
         state=State.DONE,
         verdict=Verdict.REFUSED,
-        reason="; ".join(map(str, refusals)),
+        reason=refusals_text(refusals),
         finished_at=now,
     )
     RunDetail.objects.bulk_create(
@@ -325,7 +325,7 @@ def try_again(run_id: int, attempt: int, reason: str) -> bool:
             run_id,
             attempt,
             f"{reason} This was attempt {attempt} of {settings.KEYDROME_MAX_ATTEMPTS}, so the site does not try the"
-            " run again. The library is not the cause: submit the library again, or tell an organiser.",
+            " run again.",
         )
     return claims.requeue(run_id, attempt)
 
@@ -351,7 +351,7 @@ def recover_lost() -> Recovered:
     given_up: list[int] = []
     cancelled: list[int] = []
     for run in claims.lapsed().select_related("machine"):
-        where = f"{run.machine.name}, slot {run.slot}" if run.machine else "an unknown machine"
+        where = f"{run.machine.name}, slot {run.slot}," if run.machine else "an unknown machine"
         if run.cancel_requested_at is not None:
             if claims.finish_cancelled(run.pk, run.attempt):
                 cancelled.append(run.pk)

@@ -26,6 +26,7 @@ from leaderboard.worker import (
     Worker,
     clean_up,
     hold_slot,
+    jail_level,
     register_slot,
     require_built,
     something_waits,
@@ -57,7 +58,8 @@ def _wake_bench() -> None:
         worker = _this_worker()
     except SlotsTakenError as error:
         _log.warning(
-            "this bench worker executes no run: %s, or set KEYDROME_SLOT and KEYDROME_SLOTS so that a slot is free",
+            "this bench worker executes no run: %s, or set KEYDROME_SLOT (the first slot) or KEYDROME_SLOTS "
+            "(the number of slots) so that a slot is free",
             error,
         )
         return
@@ -76,6 +78,7 @@ def _this_worker() -> Worker:
         number = _hold_free_slot(held)
         worker = Worker(register_slot(number))
         require_built()
+        jail_level()
         clean_up(number)
         worker.take_back()
         # From here on, the process keeps the slot. If a step above fails, for example because the database cannot be

@@ -33,7 +33,7 @@ from runner.contract import AUDIT_ROLE, Cancelled, Job, Progress, RunReport
 from runner.execute import execute as execute_for_real
 from runner.janitor import remove_leftovers
 from runner.machine import machine_facts
-from runner.settings import BUILD_FIRST, load_settings
+from runner.settings import BUILD_FIRST, SettingsError, load_settings
 from runner.slots import hold_worker_slot
 from runner.spot_check import spot_check_seed
 from runner.terms import JailLevel, Scale, Verdict
@@ -56,8 +56,9 @@ _log = logging.getLogger(__name__)
 _STOPPED = {
     Heartbeat.CANCEL: "a user cancelled the run",
     Heartbeat.CONTINUE: "this worker is stopping, so the run is queued again",
-    Heartbeat.LOST: "this worker no longer owns the run, because the lease on the run, which each contact with the "
-    "database extends, has ended",
+    Heartbeat.LOST: "this worker had no contact with the database for too long, so its lease on the run has ended; the "
+    "site queues the run again, unless this was the last attempt; if this happens often, check the database server and "
+    "the network",
 }
 
 
@@ -71,6 +72,19 @@ def require_built() -> None:
         names = ", ".join(map(str, missing))
         message = f"these files are not built yet: {names}: {BUILD_FIRST}, and restart the worker"
         raise NotBuiltError(message)
+
+
+def jail_level() -> JailLevel:
+    """Return the setting KEYDROME_JAIL_LEVEL, the weakest isolation that this worker accepts.
+
+    Raises SettingsError if the setting is no level.
+    """
+    text = os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value)
+    try:
+        return JailLevel(text)
+    except ValueError as error:
+        message = f"KEYDROME_JAIL_LEVEL is {text!r}, but must be one of {', '.join(JailLevel)}"
+        raise SettingsError(message) from error
 
 
 def hold_slot(first: int, last: int | None = None) -> AbstractContextManager[int]:
@@ -126,7 +140,7 @@ def make_job(run: Run) -> Job:
         recorded_seed=None if run.is_gate or run.verified else spot_check_seed(seeds, one_in),
         audited_seeds=() if run.is_gate else audited,
         verified=run.verified,
-        require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
+        require_level=jail_level().value,
     )
 
 
@@ -198,11 +212,11 @@ class _Heartbeats:
                 if time.monotonic() > self.lease_until:
                     raise
                 _log.warning(
-                    "run %d: the database did not store the result; trying again for %d s, then the site queues the "
-                    "run again: %s: check the database server",
+                    "run %d: the database did not store the result: check the database server. This worker tries "
+                    "again for %d s; after that, the site queues the run again. The error: %s",
                     self.run_id,
                     max(0, round(self.lease_until - time.monotonic())),
-                    error,
+                    " ".join(str(error).split()),
                 )
                 close_old_connections()
                 time.sleep(self.heartbeat_seconds)
@@ -218,6 +232,10 @@ def describe(progress: Progress) -> str:
     if progress.session == 0:
         return "inspecting the library"
     role = progress.role.removesuffix(AUDIT_ROLE)
+    # See Progress.role: a session may run the control library twice.
+    library = (
+        f"{role} library" if role != "control again" else "control library for the second time"
+    )
     if (
         progress.fraction >= 1.0
     ):  # all planned sessions are done; the number of repetitions is unknown
@@ -227,7 +245,7 @@ def describe(progress: Progress) -> str:
     else:
         session = f"session {progress.session} of {progress.sessions}"
     again = ", played again for an audit" if role != progress.role else ""
-    return f"{session}{again}: {role} library, phase {progress.phase}"
+    return f"{session}{again}: {library}, phase {progress.phase}"
 
 
 @dataclass(slots=True)
@@ -388,7 +406,7 @@ class Worker:
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
             _log.warning(
-                "run %d attempt %d failed because of this machine, so the run is queued again: %s",
+                "run %d attempt %d failed because of this machine; it is queued again, so you need not repeat it: %s",
                 run.pk,
                 run.attempt,
                 report.reason,

@@ -102,9 +102,9 @@ class Compared:
         return sessions_for_equality(changes, max(len(self.values), _COMPARED_MIN), margin)
 
     def left_out(self) -> dict[str, str]:
-        """Return the libraries without values, each with the reason."""
+        """Return the libraries without values, each with the reason: a verb phrase, such as "crashed in block 3"."""
         refused = {
-            lib.name: f"the inspection refused the file: {lib.refused}"
+            lib.name: f"was refused by the inspection: {lib.refused}"
             for lib in self.libraries
             if lib.refused
         }

@@ -145,9 +145,14 @@ class SuiteScore:
     left_out: dict[str, str]
 
     @property
+    def short(self) -> list[str]:
+        """Return the names of the instances that have too few blocks for a final result."""
+        return [str(one.instance) for one in self.counted if one.blocks < RANKED_SESSIONS_MIN]
+
+    @property
     def provisional(self) -> bool:
         """Return True if an instance has too few blocks for a final result."""
-        return any(one.blocks < RANKED_SESSIONS_MIN for one in self.counted)
+        return bool(self.short)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form (harness/schema/score.v1.schema.json)."""
@@ -192,10 +197,10 @@ def combine(results: Sequence[InstanceSpeeds]) -> SuiteScore:
     left_out = {str(one.instance): reason for one in results if (reason := _missing(one, names))}
     counted = tuple(one for one in results if str(one.instance) not in left_out)
     if not counted:
-        reasons = ", ".join(f"{instance} ({reason})" for instance, reason in left_out.items())
+        reasons = " ".join(f"On {instance}, {reason}." for instance, reason in left_out.items())
         raise MixedResultsError(
-            f"no instance has a result of every library: {reasons}. Compare the same libraries on each instance, "
-            "without those that fail"
+            f"there is no score, because no instance has a result of every library. {reasons} Compare the same "
+            "libraries on each instance, without those that fail"
         )
     logs = [np.log(np.array([one.speeds[name] for name in names])) for one in counted]
     scores = np.mean([np.median(rows, axis=1) for rows in logs], axis=0)
@@ -242,8 +247,15 @@ def _missing(one: InstanceSpeeds, names: Sequence[str]) -> str:
     absent = [name for name in names if name not in one.speeds]
     if not absent:
         return ""
-    reasons = [f"{name}: {one.left_out.get(name, 'was not compared')}" for name in absent]
-    return "; ".join(reasons)
+    return ", and ".join(f"{name} has no result ({_why_absent(one, name)})" for name in absent)
+
+
+def _why_absent(one: InstanceSpeeds, name: str) -> str:
+    if name in one.left_out:
+        return one.left_out[name]
+    # If a library was compared and not excluded, it has a speed in each block that counts.
+    is_compared = name in one.identities
+    return "every block was too noisy to count" if is_compared else "it was not compared"
 
 
 def _draw(logs: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

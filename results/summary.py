@@ -104,9 +104,9 @@ def final_scan_note(summary: Summary) -> str | None:
     if not candidate or not control or candidate <= LONG_FINAL_SCAN * control:
         return None
     return (
-        f"The library's final scan used {candidate / control:.1f} times the CPU time of the final scan of the "
-        "control library, which is timed for comparison. Scans of the library may be slow, or it may have delayed "
-        "work until its final scan, which is not timed."
+        f"The library's final scan used {candidate / control:.1f} times as much CPU time as that of the control "
+        "library, a fixed library for comparison. The final scan does not count in the result. Either scans of the "
+        "library are slow, or it has delayed work until the final scan. This note does not change the verdict."
     )
 
 

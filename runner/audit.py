@@ -25,9 +25,14 @@ if TYPE_CHECKING:
     from runner.report import Report
     from runner.settings import Settings
 
-# How a reason begins if a library failed when its session was played again, and if the machine failed.
+# How a reason begins if a library failed when its session was played again, and how a warning begins and ends if the
+# machine failed.
 AUDITED = "in a session that was played again for an audit: "
-NOT_AUDITED = "a session could not be played again for an audit, which shows whether the library reads its next calls"
+NOT_AUDITED = (
+    "an audit was not possible, so it is unknown whether the library looks ahead at calls that its caller has not yet "
+    "made"
+)
+NO_EFFECT = "The verdict does not depend on this audit; to repeat the audit, run again"
 # A session is audited only if its calls are expected to take at most this time in verified mode.
 SECONDS_MAX = 60.0
 # Upper estimates of the time of one call in verified mode: if each thread has two CPUs, and if threads share CPUs.

@@ -99,6 +99,10 @@ class Blocks:
         }
 
 
+def _when(number: int) -> str:
+    return f"in block {number}" if number else f"in {_REHEARSAL}"
+
+
 def block_order(names: tuple[str, ...], seed: str) -> tuple[str, ...]:
     """Return the libraries in a random order, which depends on the seed alone, so that a replay uses the same order."""
     return tuple(
@@ -210,6 +214,11 @@ class _Runner:
         value = report.metrics.get(self.metric.name)
         return float(value) if value is not None and value > 0 else None
 
+    def _what_happened(self, report: Report, when: str = "") -> str:
+        """Return a verb phrase, whose subject is the library, about a session that has no usable result."""
+        how = f"{report.verdict.predicate}{when}"
+        return f"{how}: {report.reason}" if report.reason else f"{how}, but {self._no_value()}"
+
     def _no_value(self) -> str:
         name = self.metric.name
         return (
@@ -226,21 +235,16 @@ class _Runner:
         if report.verdict is Verdict.REFUSED:
             raise RefereeError(report.reason)
         if report.verdict is not Verdict.PASSED or value is None:
-            verdict = report.verdict.value.replace("_", " ")
-            reason = report.reason or self._no_value()
-            when = f"block {number}" if number else _REHEARSAL
             raise RefereeError(
-                f"{when}: the control library, timed for comparison, has the verdict {verdict}: {reason}; "
-                "run ./dev build, and try again when the machine has less other work"
+                f"{_when(number)}, the control library, Keydrome's own library for comparison, "
+                f"{self._what_happened(report)}. "
+                "Try again when the machine has less other work; if this happens again, run ./dev build, because "
+                "Keydrome's build may be damaged"
             )
         return value
 
     def _leave_out(self, name: str, report: Report, number: int) -> None:
-        when = f"in block {number}" if number else f"in {_REHEARSAL}"
-        verdict = report.verdict.value.replace("_", " ")
-        text = f"{verdict} {when}" + (
-            f": {report.reason}" if report.reason else f", but {self._no_value()}"
-        )
+        text = self._what_happened(report, f" {_when(number)}")
         if name == FLOOR:
             self.result.floor = text
         else:

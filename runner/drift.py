@@ -64,20 +64,22 @@ class Drift:
         )
 
 
-def why_too_busy(changes: Sequence[float]) -> str:
+def why_too_busy(changes: Sequence[float], *, on_site: bool = False) -> str:
     """Return why the machine is too busy to measure on, or an empty string if it is not.
 
     The result is also empty for fewer than VALUES_MIN changes, because the median of so few changes says too little.
+    If `on_site` is True, the text is for users of a site, who cannot stop other work on its machine.
     """
     if len(changes) < VALUES_MIN:
         return ""
     typical = median(abs(change) for change in changes)
     if typical <= BUSY_MIN:
         return ""
+    machine = "the site's machine was" if on_site else "this machine is"
+    advice = "" if on_site else "; stop other work on the machine and run again"
     return (
-        "this machine is too busy to measure on: the control library's result for the same work changed by "
-        f"{_percent(typical)} (median of {len(changes)} changes, at most {_percent(BUSY_MIN)} allowed); "
-        "stop other work on the machine and run again"
+        f"{machine} too busy to measure on: the control library's result for the same work changed by "
+        f"{_percent(typical)} (median of {len(changes)} changes, at most {_percent(BUSY_MIN)} allowed){advice}"
     )
 
 

@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING
 
 from runner.catalogue import load_configuration
 from runner.contract import Cancelled, Job, Progress, RunReport, Session
-from runner.inspection.library import LibraryFacts, inspect_library, refusal_findings
+from runner.inspection.library import (
+    LibraryFacts,
+    inspect_library,
+    refusal_findings,
+    refusals_text,
+)
 from runner.machine import facts_of_sessions
 from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks
 from runner.request import Request, make_loadable, timeout_factor_of
@@ -129,7 +134,7 @@ def run_inspected(
     """Run the request's sessions as run_file() does, without another inspection."""
     facts = inspected.facts
     if facts.refusals:
-        reason = "; ".join(map(str, facts.refusals))
+        reason = refusals_text(facts.refusals)
         if facts.is_unfinished:
             return SeriesResult(Verdict.INFRASTRUCTURE, reason)
         return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals))
@@ -173,7 +178,7 @@ def _unless_too_busy(request: Request, result: SeriesResult) -> SeriesResult:
     metric = request.benchmark.metric
     if metric is None or result.verdict is not Verdict.PASSED:
         return result
-    reason = why_machine_too_busy(result.sessions, metric.name)
+    reason = why_machine_too_busy(result.sessions, metric.name, on_site=True)
     return replace(result, verdict=Verdict.INFRASTRUCTURE, reason=reason) if reason else result
 
 

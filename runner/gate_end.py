@@ -41,8 +41,9 @@ def why_gate_ends(last: Verdict, required: int, stalled: int = 0) -> str:
     if last in _ENDED:
         return _ENDED[last]
     if required >= REQUIRED_FINDINGS_MAX:
-        return f"the library already has {required} required findings, each of which is a fault that makes it fail"
+        return f"the tests have already found {required} faults that make the library fail"
     if stalled >= STALLED_MAX:
         tests = "1 test" if stalled == 1 else f"{stalled} tests"
-        return f"a transaction of the library failed in every attempt in {tests}"
+        each = "" if stalled == 1 else "each of "
+        return f"in {each}{tests} a transaction failed every time that the test repeated it"
     return ""

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import shutil
 import stat
@@ -89,9 +90,7 @@ def write_file(path: Path, text: str) -> None:
     except OSError as error:
         if isinstance(error, OutputFileError):
             raise
-        raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: fix this problem, or name another file"
-        ) from error
+        raise _system_failure(path, error) from error
 
 
 def move_file(source: Path, path: Path) -> None:
@@ -112,11 +111,22 @@ def move_file(source: Path, path: Path) -> None:
     except OSError as error:
         if isinstance(error, OutputFileError):
             raise
-        raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: fix this problem, or name another folder"
-        ) from error
+        raise _system_failure(path, error, "name another folder") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _system_failure(
+    path: Path, error: OSError, otherwise: str = "name another file"
+) -> OutputFileError:
+    """Return the error for a file that the system does not let this process write, with what the user can do."""
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    advice = (
+        "free space on this disk, or write to another disk"
+        if full
+        else f"fix this problem, or {otherwise}"
+    )
+    return OutputFileError(f"cannot write {path}: {error.strerror}: {advice}")
 
 
 def _target(asked: Path) -> _Target:
@@ -146,11 +156,10 @@ def _target(asked: Path) -> _Target:
     except OSError as error:
         if isinstance(error, OutputFileError):
             raise
-        raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: fix this problem, or name another file"
-        ) from error
+        raise _system_failure(path, error) from error
     raise OutputFileError(
-        f"cannot write {asked}: more than {_LINKS_MAX} symbolic links lead to it: name another file"
+        f"cannot write {asked}: it is the first of more than {_LINKS_MAX} symbolic links, each leading to the next, "
+        "perhaps in a cycle: name another file"
     )
 
 
@@ -211,9 +220,9 @@ def _create(path: Path, temporary: Path) -> int:
         return os.open(temporary, flags, 0o644)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        advice = "create the folder first, or name" if missing else "name"
+        advice = "create the folder first, or use" if missing else "use"
         raise OutputFileError(
-            f"cannot write {path}: {error.strerror}: {advice} a file in another folder"
+            f"cannot write {path}: {error.strerror}: {advice} another folder"
         ) from error
 
 

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 from runner.contract import Cancelled, RefereeError
 from runner.report import REPORT_SCHEMA, Report
 from runner.settings import BUILD_FIRST
-from runner.strict import StrictError, parse_object
+from runner.strict import StrictError, json_name, parse_object
 from runner.terms import REPEAT_THEN_REPORT, REPORT_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from jsonschema import ValidationError
 
     from runner.request import Loadable, Request
     from runner.settings import Settings
@@ -35,11 +37,15 @@ PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
 # After SIGTERM, the referee may take this long to end. Then it is killed.
 STOP_SECONDS = 3.0
+# The referee's exit status if it could not write the report or a history (all calls, with results).
+_NOT_WRITTEN = 3
 # The referee prints a progress line when a phase begins. A phase is a part of a session, such as create or test. The
 # referee prints nothing while it generates operations, runs a phase or judges results. Generating or judging may take
 # this many seconds. The time limit of a phase is added to this number.
 SILENCE_SECONDS = 300.0
 REPORT_BYTES_MAX = 64 << 20
+# A message quotes a wrong value of the report only if it is not longer.
+_VALUE_CHARACTERS_MAX = 120
 _LINE_BYTES_MAX = 1 << 16
 # In verified mode another process makes every call. A call then takes up to 30 us if threads share CPUs. Therefore this
 # factor multiplies the time limit of a phase.
@@ -148,11 +154,9 @@ def run_session(
         finally:
             _stop(process)
     if status != 0:
-        detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-        raise RefereeError(
-            f"Keydrome's referee {_how_it_ended(status)}: "
-            f"{detail or 'it printed no reason; run again (after signal 9, with more free memory)'}"
-        )
+        printed = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
+        why = _why_it_failed(status, printed.removeprefix("referee: "), folder)
+        raise RefereeError(f"Keydrome's referee {why}")
     return _read_report(report_path, plan, settings)
 
 
@@ -171,8 +175,10 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
             start_new_session=True,
         )
     except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        advice = f"install {command[0]}" if missing else "correct this cause, and run again"
         raise RefereeError(
-            f"cannot start Keydrome's referee: {error}; install {command[0]} if it is missing, or free memory"
+            f"cannot start {command[0]}, which starts Keydrome's referee: {error.strerror}: {advice}"
         ) from error
 
 
@@ -264,14 +270,25 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.stdout.close()
 
 
-def _how_it_ended(status: int) -> str:
+def _why_it_failed(status: int, detail: str, folder: Path) -> str:
+    """Return how the referee ended, and why or what to do. `detail` is what it printed, `folder` its working folder."""
+    if status == _NOT_WRITTEN and str(folder) in detail:
+        # The advice at the end of the detail is for people who have named the file themselves.
+        cause = detail.rpartition(": ")[0]
+        return f"{cause}: correct this cause, or set KEYDROME_VAR to a folder on another disk"
     if status < 0:
-        return f"was killed by signal {-status} ({signal.strsignal(-status)})"
-    known = {
-        2: "cannot use the plan, the file that describes the session",
-        3: "could not write the report",
-    }
-    return known.get(status, f"exited with status {status}")
+        how = f"was killed by signal {-status} ({signal.strsignal(-status)})"
+    else:
+        known = {
+            2: "cannot play the session",
+            _NOT_WRITTEN: "could not write the report or a history",
+        }
+        how = known.get(status, f"exited with status {status}")
+    if detail:
+        return f"{how}: {detail}"
+    if status == -signal.SIGKILL:
+        return f"{how}, probably because memory ran out: run again with more free memory"
+    return f"{how}, and printed no reason; {REPEAT_THEN_REPORT}"
 
 
 def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report:
@@ -314,7 +331,18 @@ def validate_report(report: dict[str, Any], root: Path) -> str:
     if not errors:
         return ""
     place = "/".join(map(str, errors[0].path)) or "the report"
-    return f"{place}: {errors[0].message[:300]}"
+    return f"{place}: {_shown(errors[0])}"
+
+
+def _shown(error: ValidationError) -> str:
+    """Return a violation as text. A long value, with which jsonschema begins its message, becomes its type and size."""
+    value, dump = error.instance, repr(error.instance)
+    if len(dump) <= _VALUE_CHARACTERS_MAX or not error.message.startswith(dump):
+        return str(error.message[:300])
+    size = f" with {len(value)} entries" if isinstance(value, list | dict) else ""
+    bound = f" ({error.validator} {error.validator_value})"
+    bound = bound if isinstance(error.validator_value, int) else ""
+    return f"{json_name(type(value))}{size}{error.message.removeprefix(dump)[:300]}{bound}"
 
 
 @lru_cache(maxsize=4)

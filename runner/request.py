@@ -123,8 +123,8 @@ def make_loadable(
     if facts.kind is LibraryKind.STRUCTURE:
         if configuration is None:
             raise RequestError(
-                "the file is a structure (a data structure without transactions): it needs a configuration, for "
-                "example --config NAME (`keydrome list` prints the names)"
+                "the file is a structure (a data structure without transactions), so it needs a configuration: choose "
+                "one in the site's form, or name one with --config NAME (`keydrome list` prints the names)"
             )
         return Loadable(library=settings.runtime, structure=file, configuration=configuration)
     if configuration is not None:

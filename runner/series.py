@@ -106,10 +106,23 @@ def mark_discarded(sessions: Sequence[Session], metric: str) -> tuple[Session, .
     )
 
 
-def why_machine_too_busy(sessions: Sequence[Session], metric: str) -> str:
+def _control_failure(number: int, control: Report) -> str:
+    """Return why a session has no time of the control library. The reason of an infrastructure verdict has a remedy."""
+    text = f"session {number}: the control library, which Keydrome times for comparison,"
+    fault = "the judged library is not at fault"
+    if control.verdict is Verdict.INFRASTRUCTURE:
+        return f"{text} could not be timed; {fault}: {control.reason}"
+    verdict = control.verdict.value.replace("_", " ")
+    advice = "run ./dev build (on a site: tell an organiser), and try again"
+    if control.verdict is Verdict.TIMED_OUT:
+        advice = f"try again when the machine has less other work; if this happens again, {advice}"
+    return f"{text} did not pass (verdict: {verdict}): {control.reason}; {fault}; {advice}"
+
+
+def why_machine_too_busy(sessions: Sequence[Session], metric: str, *, on_site: bool = False) -> str:
     """Return why the machine was too busy for these sessions to count, or an empty string if they count."""
     changes = (_control_change(session, metric) for session in sessions)
-    return why_too_busy([change for change in changes if change is not None])
+    return why_too_busy([change for change in changes if change is not None], on_site=on_site)
 
 
 def _control_change(session: Session, metric: str) -> float | None:
@@ -190,8 +203,7 @@ class _Series:
                 fault = str(error)
                 break
             if again[role].verdict is not Verdict.PASSED:
-                verdict = again[role].verdict.value.replace("_", " ")
-                fault = f"the {role} library has the verdict {verdict}: {again[role].reason}"
+                fault = f"the {role} library {again[role].verdict.predicate}: {again[role].reason}"
                 break
             self.done += 1
         candidate = again.get(CANDIDATE)
@@ -201,7 +213,7 @@ class _Series:
                 return self.result(candidate.verdict, audit.AUDITED + candidate.reason)
         if fault:
             suite = self.request.benchmark.name
-            text = f"{audit.NOT_AUDITED} ({fault}); the verdict does not depend on this audit"
+            text = f"{audit.NOT_AUDITED}: {fault}. {audit.NO_EFFECT}"
             self.audit_findings.append(Finding(suite, "not_audited", Severity.ADVISORY, text))
             return None
         pair = self._pair(reports, again)
@@ -230,11 +242,7 @@ class _Series:
             # The machine's jail is weaker than required, so the candidate would be refused, too.
             return self.result(Verdict.REFUSED, control.reason)
         if control is not None and control.verdict is not Verdict.PASSED:
-            verdict = control.verdict.value.replace("_", " ")
-            text = f"the control library, which Keydrome times for comparison, has the verdict {verdict}"
-            advice = "your library is not at fault; run ./dev build (on a site: tell an organiser), and try again"
-            reason = f"session {number}: {text}: {control.reason}; {advice}"
-            return self.result(Verdict.INFRASTRUCTURE, reason)
+            return self.result(Verdict.INFRASTRUCTURE, _control_failure(number, control))
         return None
 
     def _roles(self, seed: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ MEBIBYTE = 1 << 20
 # The advice for a program or library that is not built, in the messages of all checks for it.
 BUILD_FIRST = "run ./dev build, or set KEYDROME_BUILD to the build folder"
 SLOT_MAX = 999
+_CPU_LIST = re.compile(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 
 
 class SettingsError(ValueError):
@@ -108,6 +110,11 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         raise SettingsError(
             f"{root} is not Keydrome's repository (it has no folder benchmarks): set KEYDROME_ROOT to your clone"
         )
+    cpus = values.get("KEYDROME_CPUS", "")
+    if cpus and not all(map(_CPU_LIST.fullmatch, cpus.split(";"))):
+        raise SettingsError(
+            f"KEYDROME_CPUS is {cpus!r}, but must be a list of CPUs such as 0-3,8, or several lists such as 0-3;4-7"
+        )
     slot = values.get("KEYDROME_SLOT", "0")
     if not (slot.isascii() and slot.isdigit() and int(slot) <= SLOT_MAX):
         raise SettingsError(
@@ -118,5 +125,5 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
         build=Path(values.get("KEYDROME_BUILD") or root / "build" / "release").resolve(),
         var=Path(values.get("KEYDROME_VAR") or root / "var").resolve(),
         slot=int(slot),
-        cpus=values.get("KEYDROME_CPUS", ""),
+        cpus=cpus,
     )

@@ -61,7 +61,7 @@ def hold_slot(first: int, last: int, *, lock_files: Path | None = None) -> Itera
                 yield slot
                 return
     taken = (
-        f"slot {first} is in use by another process: wait until it ends, or set KEYDROME_SLOT to another number"
+        f"slot {first} is in use by another process: wait until it ends"
         if first == last
         else f"slots {first} to {last} are in use by other processes: wait until one ends"
     )

@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from runner.request import Loadable, Request
     from runner.settings import Settings
 
+_MEANING = "one more session, in which Keydrome checks that some serial order of the transactions explains all results"
 # How a reason begins if the library failed in the spot check, and if the spot check could not be judged.
-RECORDED = "spot check (one more session, whose calls are certified): "
-NOT_CERTIFIED = "the spot check (one more session, whose calls are certified) could not be judged"
+RECORDED = f"spot check ({_MEANING}): "
+NOT_CERTIFIED = f"the spot check ({_MEANING}) gave no answer"
 
 
 def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
@@ -86,13 +87,24 @@ def run_with_spot_check(
     recorded = run_series(candidate, recorded_request, settings, place, recorded_heartbeat)
     unknown = recorded.verdict is Verdict.INFRASTRUCTURE
     if not unknown and recorded.verdict is not Verdict.PASSED:
-        return replace(recorded, reason=RECORDED + recorded.reason, sessions=())
+        return replace(recorded, reason=RECORDED + _explained(recorded), sessions=())
     series = run_series(candidate, request, settings, folder, series_heartbeat)
     findings = list(recorded.findings)
     if unknown:
         suite = request.benchmark.name
-        text = f"{NOT_CERTIFIED} ({recorded.reason}); the verdict does not depend on the spot check"
+        # The spot check has only one session, so its number says nothing.
+        why = recorded.reason.removeprefix("session 1: ").removeprefix("could not judge: ")
+        text = f"{NOT_CERTIFIED}: {why}. The verdict does not depend on the spot check"
         findings.append(Finding(suite, "not_certified", Severity.ADVISORY, text))
     known = {(finding.suite, finding.name, finding.severity) for finding in series.findings}
     extra = tuple(f for f in findings if (f.suite, f.name, f.severity) not in known)
     return replace(series, findings=series.findings + extra)
+
+
+def _explained(recorded: SeriesResult) -> str:
+    """Return why the library failed. If the reason is what a finding's witness proves, say what the finding means."""
+    for finding in recorded.findings:
+        witness = finding.witness
+        if witness is not None and witness.summary.endswith(recorded.reason):
+            return witness.summary
+    return recorded.reason

@@ -110,8 +110,8 @@ class BlobStore:
             return self.path(sha256).open("rb")
         except FileNotFoundError as error:
             raise BlobMissingError(
-                f"the uploaded file with the SHA-256 {sha256} is not in {self._root}: check that KEYDROME_VAR is the "
-                "same as at the time of the upload"
+                f"the uploaded file with the SHA-256 {sha256} is not in {self._root}: an organiser must check that "
+                "KEYDROME_VAR is the same for the site and its workers as at the time of the upload"
             ) from error
 
     def verify(self, sha256: str) -> None:
@@ -144,7 +144,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit_bytes: int | None) -> Blob:
         size += len(chunk)
         if limit_bytes is not None and size > limit_bytes:
             raise BlobTooLargeError(
-                f"the file is larger than {limit_bytes >> 20} MiB, the limit: {MAKE_SMALLER}"
+                f"the file is larger than the limit of {limit_bytes >> 20} MiB: {MAKE_SMALLER}"
             )
         digest.update(chunk)
         file.write(chunk)

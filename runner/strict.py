@@ -22,6 +22,10 @@ _JSON_NAMES: dict[type[Any], str] = {
 }
 
 
+# How a message describes a number that a double cannot hold.
+_OUT_OF_RANGE = "the number is not between -1.7e308 and 1.7e308"
+
+
 class StrictError(ValueError):
     """A JSON document violates its format; the text says where and how."""
 
@@ -43,7 +47,7 @@ def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed in JSON: write a finite number")
+    raise ValueError(f"it contains {name}, which JSON does not allow")
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -112,9 +116,7 @@ class ObjectReader:
             return float(self.integer(name))
         value = float(self._take(name, float, required=True))
         if not math.isfinite(value):
-            raise StrictError(
-                f"{self._where}.{name}: the number is too large: write a number of at most 1.7e308"
-            )
+            raise StrictError(f"{self._where}.{name}: {_OUT_OF_RANGE}")
         return value
 
     def optional_number(self, name: str) -> float | None:
@@ -182,9 +184,7 @@ class ObjectReader:
                 found = json_name(type(value))
                 raise StrictError(f"{self._where}.{name}.{key}: expected a number, found {found}")
             if not math.isfinite(value):
-                raise StrictError(
-                    f"{self._where}.{name}.{key}: the number is too large: write a number of at most 1.7e308"
-                )
+                raise StrictError(f"{self._where}.{name}.{key}: {_OUT_OF_RANGE}")
         return values
 
     def optional_numbers(self, name: str) -> dict[str, float] | None:

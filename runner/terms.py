@@ -30,6 +30,19 @@ class Verdict(StrEnum):
     UNSUPPORTED = "unsupported"  # the library rejects its configuration
     INFRASTRUCTURE = "infrastructure"  # Keydrome or the machine is at fault
 
+    @property
+    def predicate(self) -> str:
+        """Return the verdict as a verb for a sentence whose subject is the library, such as "the library timed out"."""
+        return _PREDICATES.get(self, self.value.replace("_", " "))
+
+
+_PREDICATES = {
+    Verdict.OUT_OF_MEMORY: "ran out of memory",
+    Verdict.REFUSED: "was refused",
+    Verdict.UNSUPPORTED: "rejected its configuration",
+    Verdict.INFRASTRUCTURE: "could not be judged",
+}
+
 
 class Scale(StrEnum):
     """How large an instance (a named set of parameters of a benchmark) is.

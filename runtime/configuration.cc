@@ -4,8 +4,8 @@
 #include "runtime/configuration.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,6 +29,12 @@ constexpr Word<StrategyKind> kStrategies[] = {{"direct", StrategyKind::kDirect}}
 constexpr Word<LockKind> kLocks[] = {
     {"exclusive", LockKind::kExclusive}, {"rw", LockKind::kReadWrite}, {"none", LockKind::kNone}};
 
+// The fields of the JSON, and those of its field `configuration`.
+constexpr std::string_view kSetupFields[] = {"structure", "configuration", "threads", "key_types"};
+constexpr std::string_view kConfigurationFields[] = {
+    "name", "title", "description", "strategy", "concurrency", "lock", "options", "reference"};
+constexpr std::string_view kOldConcurrency = "control";
+
 constexpr Word<KeyType> kKeyTypes[] = {{"short", SHORT}, {"int", INT}, {"varchar", VARCHAR}};
 
 // Joins words, such as "a, b or c".
@@ -47,7 +53,7 @@ std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\
 // message lists `known` only, because `accepted` is an old name that new files must not use.
 // `prefix` precedes the names of fields in the message.
 Result<void> refuse_unknown(const Json& object, const std::string& prefix,
-                            std::initializer_list<std::string_view> known,
+                            std::span<const std::string_view> known,
                             std::string_view accepted = {}) {
   for (const auto& [name, value] : object.as_object()) {
     if (name == accepted || std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -55,6 +61,16 @@ Result<void> refuse_unknown(const Json& object, const std::string& prefix,
                  joined(std::vector<std::string>(known.begin(), known.end()))};
   }
   return {};
+}
+
+// Returns the first field of `setup` that belongs in the configuration, or an empty text.
+std::string misplaced_field(const Json& setup) {
+  for (const auto& [name, value] : setup.as_object()) {
+    const bool is_inner =
+        std::ranges::find(kConfigurationFields, name) != std::end(kConfigurationFields);
+    if (is_inner || name == kOldConcurrency) return name;
+  }
+  return "";
 }
 
 // Not inlined, because GCC 12 then warns of a read beyond the text (a false alarm).
@@ -136,10 +152,8 @@ Result<void> check_reference(const Json& object) {
 
 Result<Configuration> parse_configuration(const Json& json) {
   if (!json.is_object()) return wrong_value("configuration", json, "an object");
-  const Result<void> known = refuse_unknown(
-      json, "configuration.",
-      {"name", "title", "description", "strategy", "concurrency", "lock", "options", "reference"},
-      "control");
+  const Result<void> known =
+      refuse_unknown(json, "configuration.", kConfigurationFields, kOldConcurrency);
   if (!known.ok()) return known.error();
   const Result<std::string> name = text_field(json, "name");
   if (!name.ok()) return name.error();
@@ -188,6 +202,10 @@ Result<std::vector<KeyType>> parse_key_types(const Json& setup) {
   return types;
 }
 
+// Parts of messages. The configuration `exclusive` needs nothing from a structure.
+constexpr const char* kUse = "use a configuration with the concurrency ";
+constexpr const char* kForExample = " (for example the configuration exclusive)";
+
 // Precondition: `configuration.concurrency` names a method. parse_setup has checked it.
 const ConcurrencyMethod& method_of(const Configuration& configuration) {
   const ConcurrencyMethod* method = find_concurrency_method(configuration.concurrency);
@@ -216,11 +234,6 @@ LatchKind latch_of(LockKind lock) {
   return LatchKind::kNone;
 }
 
-std::string_view type_name(KeyType type) {
-  if (type == INT) return "INT";
-  return type == SHORT ? "SHORT" : "VARCHAR";
-}
-
 bool is_thread_safe(const KeydromeStructureTable& table) {
   return (table.capabilities & KEYDROME_THREAD_SAFE) != 0;
 }
@@ -228,14 +241,24 @@ bool is_thread_safe(const KeydromeStructureTable& table) {
 }  // namespace
 
 Result<Setup> parse_setup(std::string_view text) {
+  if (text.empty()) {
+    return Error{
+        "keydrome_configure received no configuration (NULL or an empty text); pass a JSON object "
+        "with the fields structure and configuration"};
+  }
   const Result<Json> json = Json::parse(text);
   if (!json.ok()) return Error{"the configuration is not JSON: " + json.error().message};
   if (!json->is_object()) return wrong_value("the configuration", *json, "a JSON object");
-  const Result<void> known =
-      refuse_unknown(*json, "", {"structure", "configuration", "threads", "key_types"});
-  if (!known.ok()) return known.error();
   const Json* structure = json->find("structure");
   const std::string path = "the path of a structure's shared library";
+  if (const std::string field = misplaced_field(*json); !field.empty()) {
+    const std::string put = "put " + field + " into the object \"configuration\"";
+    if (structure != nullptr) return Error{field + ": this field is in the wrong place; " + put};
+    return Error{missing_field("structure", path).message + ", and " + put +
+                 " (in a plan for the referee, only add library.structure)"};
+  }
+  const Result<void> known = refuse_unknown(*json, "", kSetupFields);
+  if (!known.ok()) return known.error();
   if (structure == nullptr) return missing_field("structure", path);
   if (!structure->is_string() || structure->as_string().empty()) {
     return wrong_value("structure", *structure, path);
@@ -263,21 +286,24 @@ Result<void> check_capabilities(const Configuration& configuration,
     return Error{
         std::string("configuration.lock: \"rw\" lets several threads read at once, but the "
                     "structure ") +
-        table.name + " does not have the capability KEYDROME_SHARED_READS; use \"exclusive\""};
+        table.name +
+        " does not have the capability KEYDROME_SHARED_READS; use a configuration with the lock "
+        "\"exclusive\"" +
+        kForExample};
   }
   const ConcurrencyMethod& method = method_of(configuration);
   if (method.needs_order && (table.capabilities & KEYDROME_UNORDERED) != 0) {
     return Error{std::string("configuration.concurrency: \"") + configuration.concurrency +
                  "\" scans the structure, but the structure " + table.name +
-                 " has no order (capability KEYDROME_UNORDERED); use the concurrency " +
-                 methods_without(&ConcurrencyMethod::needs_order)};
+                 " has no order (capability KEYDROME_UNORDERED); " + kUse +
+                 methods_without(&ConcurrencyMethod::needs_order) + kForExample};
   }
   if (method.needs_payloads && table.payloads_max != 0) {
     return Error{std::string("configuration.concurrency: \"") + configuration.concurrency +
                  "\" at times stores several payloads of a key, but the table of the structure " +
                  table.name + " allows only " + std::to_string(table.payloads_max) +
-                 " (payloads_max); use the concurrency " +
-                 methods_without(&ConcurrencyMethod::needs_payloads)};
+                 " (payloads_max); " + kUse + methods_without(&ConcurrencyMethod::needs_payloads) +
+                 kForExample};
   }
   return {};
 }
@@ -290,7 +316,8 @@ Result<void> check_threads(const Configuration& configuration, const KeydromeStr
       configuration.concurrency + "\" adds no locks, and the structure " + table.name +
       " does not have the capability KEYDROME_THREAD_SAFE; use a benchmark that calls from one "
       "thread (for example ycsb with auto_commit=1 and threads=1), or a configuration with another "
-      "concurrency"};
+      "concurrency" +
+      kForExample};
 }
 
 Result<void> check_key_types(const std::vector<KeyType>& key_types,
@@ -300,9 +327,9 @@ Result<void> check_key_types(const std::vector<KeyType>& key_types,
     if (only == 0 || key_bytes_of(type) == only) continue;
     return Error{std::string("the structure ") + table.name + " holds only keys of " +
                  std::to_string(only) + " bytes (key_bytes_only of its table), but the benchmark " +
-                 "has an index with keys of the type " + std::string(type_name(type)) +
-                 "; use another structure, or a benchmark whose keys all have this size (SHORT: " +
-                 "4 bytes, INT: 8 bytes)"};
+                 "has an index with keys of the type " + described(type) +
+                 "; use a benchmark whose keys all have " + std::to_string(only) +
+                 " bytes, or a structure for keys of any size (keydrome check needs one)"};
   }
   return {};
 }

@@ -26,14 +26,17 @@ using keydrome::runtime::Runtime;
 // make calls while the process exits.
 std::atomic<Runtime*> g_runtime = nullptr;
 Mutex g_configure_mutex;
+std::atomic<bool> g_refused = false;  // keydrome_configure has returned an error
 
 ErrCode not_configured() {
   static std::atomic<bool> said = false;
   if (!said.exchange(true)) {
-    std::fprintf(stderr,
-                 "keydrome runtime: every call returns FAILURE, because keydrome_configure was not "
-                 "called or returned an error; first call keydrome_configure with a valid "
-                 "configuration\n");
+    std::fprintf(stderr, "keydrome runtime: every call returns FAILURE, because %s\n",
+                 g_refused ? "keydrome_configure returned an error; correct what its parameter "
+                             "`reason` reports, and call it again"
+                           : "keydrome_configure was not called, so there is no structure to run; "
+                             "call it first (with the command keydrome: give a structure instead "
+                             "of runtime.so)");
   }
   return FAILURE;
 }
@@ -75,12 +78,14 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
     }
     Result<std::unique_ptr<Runtime>> runtime = Runtime::make(json == nullptr ? "" : json);
     if (!runtime.ok()) {
+      g_refused = true;
       write_reason(runtime.error().message, reason, capacity);
       return 1;
     }
     keydrome::runtime::install(*std::move(runtime));
     return 0;
   } catch (...) {
+    g_refused = true;
     write_reason("memory ran out while the runtime was set up; give the run more memory", reason,
                  capacity);
     return 1;

@@ -209,6 +209,18 @@ class RuntimeUnder final : public Runtime {
   }
 };
 
+// `options` is the JSON text of the options, or empty.
+Error no_instance(const std::string& structure, const std::string& options) {
+  const std::string what = "the structure " + structure + " made no instance: ";
+  if (options.empty() || options == "{}") {
+    return Error{what + "its create returned NULL, although it received no options; correct " +
+                 "create, or if memory ran out, give the run more memory"};
+  }
+  return Error{what + "it does not know one of the options " + options +
+               " (configuration.options), or memory ran out; run without the options, and if this "
+               "message appears again, give the run more memory"};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Runtime>> Runtime::make(std::string_view setup_json) {
@@ -236,12 +248,7 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
   // Make one data structure and destroy it again, so that options that the structure does not
   // understand are reported now instead of at the first create.
   if (runtime->strategy_->make_store(structure.table().key_bytes_only) == nullptr) {
-    return Error{
-        std::string("the structure ") + structure.table().name +
-        " made no instance: it does not know one of the options " +
-        (configuration.options.empty() ? "{}" : configuration.options) +
-        " (configuration.options), or memory ran out; run without the options, and if this " +
-        "message appears again, give the run more memory"};
+    return no_instance(structure.table().name, configuration.options);
   }
   return runtime;
 }
@@ -285,9 +292,9 @@ ErrCode Runtime::create(KeyType type, const char* name) {
       std::fprintf(stderr,
                    "keydrome runtime: create returns FAILURE, because the structure %s holds only "
                    "keys of %u bytes (key_bytes_only of its table), and the keys of index %s have "
-                   "another type. Use another structure, or a benchmark whose keys all have this "
-                   "size (SHORT: 4 bytes, INT: 8 bytes).\n",
-                   structure_.table().name, key_bytes, name);
+                   "the type %s. Use a structure for keys of any size, or only indexes whose keys "
+                   "have %u bytes.\n",
+                   structure_.table().name, key_bytes, name, described(type), key_bytes);
     }
     return FAILURE;
   }

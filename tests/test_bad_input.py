@@ -334,7 +334,9 @@ def test_a_worker_killed_in_mid_run_is_reported_and_the_queue_continues(
     following = Worker(register_slot(slot))
     assert following.take_back() == [run.pk]
     following.drain()
-    lost = Bad(FILES["hang_in_create"].make, "infrastructure", ("died", "submit the library again"))
+    lost = Bad(
+        FILES["hang_in_create"].make, "infrastructure", ("died", "does not try the run again")
+    )
     assert_reported(alice, run, lost)
     last.refresh_from_db()
     assert last.verdict == "passed"

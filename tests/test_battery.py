@@ -47,7 +47,7 @@ def test_an_attack_ends_as_it_must_and_leaves_nothing(name: str, chain: Chain) -
 
 @pytest.mark.django_db(transaction=True)
 def test_an_honest_library_is_passed_and_may_be_ranked(chain: Chain) -> None:
-    assert chain.honest_faults() == []
+    assert chain.honest_faults("after the test") == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -66,7 +66,7 @@ def test_a_hole_in_the_jail_is_seen(chain: Chain, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("KEYDROME_JAIL_LEVEL", "none")
     chain.place = replace(chain.place, build=build)
     faults = chain.play(ALL["C01"]).faults
-    assert f"{HOLE} inet: succeeded" in faults
+    assert any(line.endswith(f": {HOLE} inet: succeeded") for line in faults)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -102,13 +102,16 @@ def test_leftovers_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             stray.stdout.read(1)
             leftovers.HOST_FILE.write_text("changed")
             found = before.left(timeout_seconds=0)
+            damage = before.damage()
         finally:
             stray.kill()
             stray.communicate()
     assert any(line.startswith("process ") for line in found), found
     assert any(line.startswith("descriptor ") for line in found), found
     assert f"file {work / 'forgotten'}" in found
-    assert any("the host's file" in line for line in found)
+    assert damage == [
+        f"the host's file {leftovers.HOST_FILE} was changed or deleted, which the jail must prevent"
+    ]
 
 
 def test_the_table_of_cases_has_no_gaps() -> None:

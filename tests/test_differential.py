@@ -47,6 +47,8 @@ MORE = [
     ("spin_for_ever", {"timed_out"}, 110, 8),
     ("always_deadlock", {"no_progress"}, 25, 25),
 ]
+# The lines that may follow the calls.
+AFTER = re.compile(r"\n(?:The same calls in the notation|Long keys are|The C program of)")
 SHOWN = re.compile(r"\n(?:This call reproduces|These (\d+) calls reproduce) the error[^\n]*:\n")
 
 
@@ -94,9 +96,7 @@ def test_few_calls_are_left(
     match = SHOWN.search(shown["detail"])
     assert match
     assert int(match.group(1) or 1) <= calls, shown["detail"]
-    listed = (
-        shown["detail"][match.end() :].split("\nThe same calls in the notation")[0].splitlines()
-    )
+    listed = AFTER.split(shown["detail"][match.end() :])[0].splitlines()
     assert len(listed) <= lines, shown["detail"]
 
 

@@ -88,7 +88,7 @@ def test_a_run_for_a_board_ends_as_infrastructure(is_busy: bool, tmp_path: Path)
         assert (report.verdict, report.reason) == (Verdict.PASSED, "")
         return
     assert report.verdict is Verdict.INFRASTRUCTURE
-    assert report.reason.startswith("this machine is too busy to measure on")
+    assert report.reason.startswith("the site's machine was too busy to measure on")
     assert "changed by 50 % (median of 5 changes, at most 20 % allowed)" in report.reason
 
 

@@ -24,7 +24,10 @@ def test_a_worker_clears_away(caplog: pytest.LogCaptureFixture) -> None:
         stray = subprocess.Popen(["sleep", "600"], user=user, group=user, extra_groups=[])
         try:
             clean_up(slot)
-            assert f"swept: process {stray.pid} (sleep) of slot {slot}" in caplog.messages
+            line = (
+                f"killed process {stray.pid} (sleep), which an earlier jail of slot {slot} had left"
+            )
+            assert line in caplog.messages
             assert stray.wait(timeout=30) == -9
         finally:
             stray.kill()

@@ -218,7 +218,7 @@ def test_keys_that_do_not_fit_the_instance_are_refused_with_advice(
         ),
         (
             ("--benchmark", "lookups", "--keys", few),
-            "the key file has only 9000: lower records to 4500 or less",
+            "only 9000: give a file with more keys, or lower the parameter records to 4500 or less (-p records=4500)",
         ),
     ):
         outcome = bench(built, tmp_path, *options)

@@ -187,7 +187,7 @@ def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path
         assert outcome.returncode == 2, outcome.stdout + outcome.stderr
         result = json.loads(answer.read_text())
         assert result["verdict"] == "refused"
-        assert "less isolation than the plan requires (full)" in result["reason"]
+        assert "isolation level full is required" in result["reason"]
         firsts.add(len(result["sessions"]))
     assert firsts == {0, 1}
     outcome = without_cgroups("bench", file, *options, "--require", "weak", var=tmp_path)
@@ -290,7 +290,7 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     outcome = keydrome("compare", *libraries, *options, var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     assert "one session is too few to decide anything between 4 libraries" in outcome.stderr
-    assert "crash_in_constructor is excluded: crashed in the rehearsal" in " ".join(
+    assert "crash_in_constructor is excluded, because it crashed in the rehearsal" in " ".join(
         outcome.stdout.split()
     )
     schema = built.root / "harness" / "schema" / "compare.v1.schema.json"
@@ -310,7 +310,7 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     assert [picture.name.rpartition("-")[2] for picture in drawn] == ["forest", "values"]
     scored = keydrome("score", str(answer), var=tmp_path)
     assert scored.returncode == 2
-    assert "crash_in_constructor: crashed in the rehearsal" in scored.stderr
+    assert "crash_in_constructor has no result (crashed in the rehearsal" in scored.stderr
     result["libraries"] = [lib for lib in result["libraries"] if not lib["left_out"]]
     answer.write_text(json.dumps(result))
     scored = keydrome("score", str(answer), var=tmp_path)

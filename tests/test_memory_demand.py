@@ -310,7 +310,7 @@ def test_a_session_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
         timeout=30,
     )
     assert refused.returncode == 2
-    assert "lower records to " in refused.stderr
+    assert "lower the parameter records to " in refused.stderr
     assert not (tmp_path / "report.json").exists()
 
 
@@ -336,5 +336,5 @@ def test_a_referee_at_its_bound_ends_the_run_with_a_reason(mib: int, tmp_path: P
     case = Case("honest", "affinity", "scattered", parameters={"threads": 2, "records": 300_000})
     report = _play(_write_plan(case, tmp_path), tmp_path, address_space=mib << 20)
     assert report["verdict"] == "infrastructure"
-    assert "the referee needs more memory than the" in report["reason"]
-    assert "lower the parameters" in report["reason"]
+    assert "needs more memory than the" in report["reason"]
+    assert "choose a smaller scale or lower parameters" in report["reason"]

@@ -124,7 +124,7 @@ def test_less_isolation_than_required_is_refused(plan: dict[str, Any], tmp_path:
     ended = run_plan(plan, tmp_path)
     assert ended.report is not None
     assert ended.report["verdict"] == "refused"
-    assert "less isolation" in ended.report["reason"]
+    assert "isolation level full is required" in ended.report["reason"]
     assert ended.report["phases"] == []
 
 

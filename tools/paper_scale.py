@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{number} of {len(waiting)}: {target.name}"
         rows[target.name] = row = play(target, options.scale, options.timeout, where)
         write_rows(state, rows)
-        sys.stdout.write(f"\r{where}: {_outcome(row)}, {row.seconds:.0f} s".ljust(79) + "\n")
+        sys.stdout.write(f"\r{where}: {_said(row)}".ljust(79) + "\n")
         sys.stdout.flush()
     if options.write:
         everything = sorted(find_targets(options.scale, ()), key=_size)
@@ -246,7 +246,7 @@ def play(target: Target, scale: Scale, timeout_seconds: float, where: str) -> Ro
         verdict, reason = result.verdict.value, result.reason
         metrics = result.sessions[0].candidate.metrics if result.sessions else {}
     except Cancelled:
-        reason = f"stopped after {timeout_seconds:.0f} s"
+        reason = f"stopped at the time limit of {timeout_seconds:.0f} s"
     return Row(
         verdict=verdict,
         reason=reason,
@@ -279,9 +279,7 @@ def _referee_peak_bytes() -> int:
 def listing(targets: Iterable[Target], rows: dict[str, Row]) -> list[str]:
     """Return one line for each instance: its result, or the memory that it would need."""
     return [
-        f"{one.name}: {_outcome(rows[one.name])}, {rows[one.name].seconds:.0f} s"
-        if one.name in rows
-        else f"{one.name}: {one.estimate}"
+        f"{one.name}: {_said(rows[one.name]) if one.name in rows else one.estimate}"
         for one in targets
     ]
 
@@ -342,6 +340,10 @@ def _table_row(target: Target, row: Row) -> str:
         f"{row.load:.1f}",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _said(row: Row) -> str:
+    return f"{_outcome(row)}; the session took {row.seconds:.0f} s"
 
 
 def _outcome(row: Row) -> str:

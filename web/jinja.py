@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from leaderboard.boards import main_boards
+from leaderboard.catalogue import upload_bytes_max
 from results.counts import counted
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ def size(value: float | None) -> str:
 
 
 def upload_limit() -> str:
-    """Return the size limit of an upload as text."""
-    return size(settings.KEYDROME_UPLOAD_BYTES)
+    """Return the size limit of an uploaded library as text."""
+    return size(upload_bytes_max())
 
 
 def timestamp(value: datetime | None) -> str:

@@ -118,7 +118,7 @@ TEST_F(OutputFileTest, DevicesStayDevices) {
   const Result<void> written = write_file(full, "text");
   ASSERT_FALSE(written.ok());
   EXPECT_EQ(written.error().message, "cannot write " + full + ": " + std::strerror(ENOSPC) +
-                                         ": fix this problem, or name another file");
+                                         ": free space on this disk, or write to another disk");
   EXPECT_EQ(kind(null), static_cast<mode_t>(S_IFCHR));
   EXPECT_EQ(kind(full), static_cast<mode_t>(S_IFCHR));
   EXPECT_EQ(kind(link), static_cast<mode_t>(S_IFLNK));

@@ -37,7 +37,6 @@ using model::SessionViolation;
 namespace {
 
 constexpr uint64_t kNsPerMs = 1'000'000;
-constexpr std::size_t kLinesMax = 40;
 constexpr std::size_t kSummaryMax = 900;           // report.v1.schema.json allows 1,000 characters
 constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
 // Only one failure is shrunk, i.e. reduced to a small session. At most this many findings with
@@ -300,13 +299,14 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
                       : narrator.call(last) + (replayer.has_time() ? "" : ", or an earlier call") +
                             ": " + suspect.reason;
   const std::vector<std::string> lines = narrator.lines(last);
+  const std::string legend = narrator.legend(last);
   text.detail = text.sentence + "\n" +
                 (last == 0 ? std::string("This call reproduces")
                            : "These " + std::to_string(last + 1) + " calls reproduce") +
                 " the error if the library is empty at the beginning. The search replayed " +
                 count_text(replayer.replays(), "variant") +
-                " of the calls and found no smaller one that fails. " + narrator.legend(last) +
-                ":" + joined(lines);
+                " of the calls and found no smaller one that fails" +
+                (legend.empty() ? "" : ". " + legend) + ":" + joined(lines);
   const std::string notation = narrator.notation(last);
   if (!notation.empty())
     text.detail +=
@@ -315,9 +315,14 @@ Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replaye
     text.detail += "\nThe finding depends on these calls:\n" + causes_of(narrator, *fault);
   }
   if (fault) text.witness = witness_of(history, *fault);
-  if (corresponds(history, calls)) {
-    const std::string program = c_program(shrunk.session, history, text.sentence);
-    if (program.size() <= kProgramBytesMax) text.witness["program"] = program;
+  const std::string abbreviations = narrator.abbreviations(last);
+  if (!abbreviations.empty()) text.detail += "\n" + abbreviations;
+  if (!corresponds(history, calls)) return text;
+  const std::string program = c_program(shrunk.session, history, text.sentence);
+  if (program.size() > kProgramBytesMax) return text;
+  text.witness["program"] = program;
+  if (lines.size() > kLinesMax || !abbreviations.empty()) {
+    text.detail += "\nThe C program of this finding makes all calls, with whole keys";
   }
   return text;
 }

@@ -97,10 +97,8 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   if (judged.fault || !judged.mismatch.empty()) return judged;
   const format::ThreadOutcome& reported = *result.reported;
   if (reported.events_full != 0) {
-    judged.not_judged = "the recording of the calls is full after " +
-                        count_text(result.events.size(), "call") +
-                        ", because the library returned DEADLOCK so often: return DEADLOCK less "
-                        "often, or wait before returning it";
+    const std::string count = count_text(result.events.size(), "call");
+    judged.not_judged = judge::full_recording_text("the recording of the calls (" + count + ")");
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/count_text.h"
 #include "benchmarks/differential/judged_calls.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "checker/history/calls.h"
@@ -24,6 +25,9 @@ namespace {
 constexpr uint32_t kRunMin = 4;        // at least this many similar calls become one line
 constexpr uint32_t kTokensMax = 20;    // maximum number of calls shown in the notation
 constexpr int64_t kNumberMax = 1'000;  // larger keys get labels in the notation
+// Of string keys with more bytes, history::key_text() shows only the beginning and the end.
+constexpr std::size_t kWholeKeyMax = 16;
+constexpr std::size_t kAbbreviatedMax = 4;  // keys whose length is shown
 
 bool has_index(EventCall call) {
   return call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
@@ -122,19 +126,44 @@ bool Narrator::alike(uint32_t a, uint32_t b) const {
 }
 
 std::vector<std::string> Narrator::lines(uint32_t last) const {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, numbers;
   for (uint32_t first = 0; first <= last;) {
     uint32_t end = first + 1;
     while (end < last && alike(first, end)) ++end;
     if (end - first >= kRunMin) {
       lines.push_back(std::to_string(end - first) + " similar calls, from " + call(first) + " to " +
                       call(end - 1));
+      numbers.push_back("calls " + std::to_string(first + 1) + " to " + std::to_string(end) + ": ");
     } else {
-      for (uint32_t i = first; i < end; ++i) lines.push_back(call(i));
+      for (uint32_t i = first; i < end; ++i) {
+        lines.push_back(call(i));
+        numbers.push_back("call " + std::to_string(i + 1) + ": ");
+      }
     }
     first = end;
   }
+  if (lines.size() <= kLinesMax) return lines;
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i].insert(0, numbers[i]);
   return lines;
+}
+
+std::string Narrator::abbreviations(uint32_t last) const {
+  std::set<std::string> parts;
+  for (uint32_t i = 0; i <= last; ++i) {
+    const Event& event = events_[i];
+    if (!names_key(event) || is_integer(history_, event)) continue;
+    if (event.key >= history_.varchar_keys.size()) continue;
+    const std::size_t bytes = history_.varchar_keys[event.key].size();
+    if (bytes <= kWholeKeyMax) continue;
+    parts.insert(key_text(history_, event.index, event.key) + " has " + count_text(bytes, "byte"));
+  }
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& part : parts) {
+    if (++shown > kAbbreviatedMax) break;
+    text += (text.empty() ? "Long keys are shown in part: " : ", ") + part;
+  }
+  return text;
 }
 
 std::string Narrator::label(const Event& event) const {
@@ -183,17 +212,18 @@ std::string Narrator::result_token(const Event& event) const {
 }
 
 std::string Narrator::legend(uint32_t last) const {
-  std::string text = "Here p1, p2 and so on are payloads";
+  std::string payloads, further;
   for (uint32_t i = 0; i <= last; ++i) {
-    if (!has_index(call_of(events_[i]))) continue;
+    const EventCall call = call_of(events_[i]);
+    const bool passes = call == EventCall::kInsert || call == EventCall::kDeletePair;
+    const bool reads = call == EventCall::kGet || call == EventCall::kNext;
+    if (passes || (reads && succeeded(events_[i]))) payloads = "p1, p2 and so on are payloads";
+    if (!has_index(call) || !further.empty()) continue;
     const std::string& index = history_.indexes[events_[i].index].name;
-    if (handles_[i] == index) continue;
-    return text.append(", and ")
-        .append(handles_[i])
-        .append(" is a further handle of the index ")
-        .append(index);
+    if (handles_[i] != index) further = handles_[i] + " is a further handle of the index " + index;
   }
-  return text;
+  if (payloads.empty() && further.empty()) return "";
+  return "Here " + payloads + (payloads.empty() || further.empty() ? "" : ", and ") + further;
 }
 
 std::string Narrator::notation(uint32_t last) const {
@@ -205,6 +235,7 @@ std::string Narrator::notation(uint32_t last) const {
     const bool first = call == EventCall::kOpen && opened.insert(handles_[i]).second;
     if (call != EventCall::kCreate && !first) text += " " + token(i);
   }
+  if (text == "T1:") return "";  // the notation has no create and no first openIndex of a handle
   std::vector<std::string> explained;
   for (uint32_t i = 0; i <= last; ++i) {
     if (!names_key(events_[i])) continue;

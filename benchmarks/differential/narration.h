@@ -12,6 +12,8 @@
 
 namespace keydrome::differential {
 
+inline constexpr std::size_t kLinesMax = 40;  // lines of calls that a finding shows
+
 // Writes text about the calls of one session and their results.
 class Narrator {
  public:
@@ -23,16 +25,22 @@ class Narrator {
   std::string call(uint32_t position) const;
 
   // Returns all calls up to `last`, one line each. A long run of similar calls becomes one line.
-  // The call `last` always has its own line.
+  // The call `last` always has its own line. If there are more than kLinesMax lines, each begins
+  // with the numbers of its calls.
   std::vector<std::string> lines(uint32_t last) const;
 
+  // Says how long the keys are that the calls up to `last` show in part. Returns an empty text if
+  // they show every key in full.
+  std::string abbreviations(uint32_t last) const;
+
   // Returns the meaning of the names in the calls up to `last`: of payloads, and of an index's
-  // further handles.
+  // further handles. Returns an empty text if there are no such names.
   std::string legend(uint32_t last) const;
 
   // Returns the calls up to `last` in the notation of the scenarios. For example, "T1: b i(1,p1)
   // g(1)=NF" is a begin, an insert, and a get that finds nothing. Long keys and strings have labels
-  // such as k1, which are explained at the end. Returns an empty text if there are too many calls.
+  // such as k1, which are explained at the end. Returns an empty text if there are too many calls,
+  // or none that the notation can express.
   std::string notation(uint32_t last) const;
 
  private:

@@ -142,7 +142,7 @@ class Reader {
                        : table == kLinks      ? "links"
                        : table == kLinksById2 ? "links_by_id2"
                                               : "counts";
-    graph_.malformed.push_back("key " + std::string(key) + " in the table " + name);
+    graph_.malformed.push_back("key " + std::string(key) + " in the table \"" + name + '"');
   }
 
   const script::Pools& pools_;
@@ -165,7 +165,7 @@ class Checker {
       if (graph_.nodes[id] == books_.nodes[id]) continue;
       find("node_count",
            "node " + std::to_string(id) + " has " + count_text(graph_.nodes[id], "record") +
-               " in the table nodes, but must have " + std::to_string(books_.nodes[id]));
+               " in the table \"nodes\", but must have " + std::to_string(books_.nodes[id]));
     }
     agreement();
     if (!books_.exact) return;
@@ -173,9 +173,13 @@ class Checker {
   }
 
  private:
-  static std::string name(std::size_t list) {
-    return "the list of node " + std::to_string(list / kTypes + 1) + "'s links of type " +
-           std::to_string(list % kTypes);
+  // Returns text such as "3 links of type 1", for the links of a list.
+  static std::string links_text(int64_t links, std::size_t list) {
+    return count_text(links, "link") + " of type " + std::to_string(list % kTypes);
+  }
+
+  static std::string node_text(std::size_t list) {
+    return "node " + std::to_string(list / kTypes + 1);
   }
 
   ListHistory history(std::size_t list) const {
@@ -190,15 +194,15 @@ class Checker {
     const Graph::List& list = graph_.lists[number];
     if (list.count != list.links || list.count_rows > 1) {
       find("link_count",
-           name(number) + " has " + count_text(list.links, "link") +
-               ". One record of the table counts must give this number, but counts has " +
-               count_text(list.count_rows, "record") + " with the sum " +
-               std::to_string(list.count) + " for this list");
+           node_text(number) + " has " + links_text(list.links, number) +
+               ". The table \"counts\" must give this number in one record, but has " +
+               count_text(list.count_rows, "record") + " for it, with the sum " +
+               std::to_string(list.count));
     }
     const ListHistory past = history(number);
     const int64_t wanted = past.loaded + past.added - past.hidden;
     if (!books_.exact || list.links == wanted) return;
-    find("count_history", name(number) + " has " + count_text(list.links, "link") +
+    find("count_history", node_text(number) + " has " + links_text(list.links, number) +
                               ", but must have " + std::to_string(wanted) + ": " +
                               std::to_string(past.loaded) + " loaded, plus " +
                               std::to_string(past.added) + " added, minus " +
@@ -212,8 +216,9 @@ class Checker {
     for (const Graph::Row& row : apart) {
       const std::string_view key = pools_.varchar_keys[static_cast<std::size_t>(row.link_key)];
       find("index_agreement", "the link with the key " + std::string(key) +
-                                  " in links must have the same row in links_by_id2, but one of "
-                                  "the two rows is missing or different");
+                                  " must have the same row in the tables \"links\" and "
+                                  "\"links_by_id2\", but one of the two rows is missing or "
+                                  "different");
     }
   }
 
@@ -225,10 +230,11 @@ class Checker {
         seen.whole ? std::min<int64_t>(past.loaded - past.hidden, format::kListMax) : 0;
     const int64_t high = past.loaded + past.added;
     if (seen.links >= low && seen.links <= high) return;
-    find("impossible_list", "a transaction read " + count_text(seen.links, "link") + " of " +
-                                name(seen.list) + ", but must read from " + std::to_string(low) +
-                                " to " + std::to_string(high) +
-                                " according to the loaded links and the committed transactions");
+    findings_.required("impossible_list",
+                       "during the run, a transaction read " + links_text(seen.links, seen.list) +
+                           " of " + node_text(seen.list) + ", but must have read from " +
+                           std::to_string(low) + " to " + std::to_string(high) +
+                           ", according to the loaded links and the committed transactions");
   }
 
   const script::Pools& pools_;

@@ -151,7 +151,8 @@ class Scan : public workload::Workload {
         const uint64_t wanted = calls_of(script.phases[p].threads[t]);
         const uint64_t calls = outcome.phases[p].threads[t].totals.calls;
         if (calls >= wanted) continue;
-        findings.required("short_scan", "phase scan, thread " + std::to_string(t) +
+        findings.required("short_scan", phase_text(script.phases[p]) + ", thread " +
+                                            std::to_string(t) +
                                             ": scans returned DB_END too early and missed " +
                                             count_text(wanted - calls, "record") +
                                             ": each scan must return all records of its range");

@@ -148,11 +148,9 @@ class Checker {
  private:
   void rows() {
     if (balances_.malformed > 0) {
-      findings_.required(
-          "row_count",
-          count_text(balances_.malformed, "record") + (balances_.malformed == 1 ? " is" : " are") +
-              " wrong: each record of the tables of balances must belong to a customer and "
-              "contain a number");
+      findings_.required("row_count", count_text(balances_.malformed, "record") +
+                                          (balances_.malformed == 1 ? " is" : " are") +
+                                          " wrong. The first is " + balances_.first_malformed);
     }
     for (std::size_t c = 0; c < books_.accounts.size(); ++c) {
       const uint32_t savings = balances_.savings[c].rows, checking = balances_.checking[c].rows;
@@ -262,7 +260,11 @@ Balances read_balances(const script::Script& script, const script::Outcome& outc
             payload.substr(std::min<std::size_t>(format::kTagBytes, payload.size())),
             kBalanceField);
         if (!balance || customer >= static_cast<int64_t>(customers)) {
-          ++balances.malformed;
+          if (balances.malformed++ > 0) continue;
+          balances.first_malformed =
+              std::string("in the table of ") + (table == kSavings ? "savings" : "checking") +
+              " balances, under key " + std::to_string(customer) + ": " +
+              (balance ? "no customer has this number" : "its payload contains no balance");
           continue;
         }
         std::vector<Balances::Entry>& entries =

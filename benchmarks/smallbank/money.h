@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "benchmarks/kit/judge/finding.h"
@@ -69,7 +70,8 @@ struct Balances {
     uint32_t rows = 0;  // 1 in a correct index
   };
   std::vector<Entry> savings, checking;
-  uint64_t malformed = 0;  // rows of unknown customers, and balances that are not numbers
+  uint64_t malformed = 0;       // rows of unknown customers, and balances that are not numbers
+  std::string first_malformed;  // where the first of them is, and what is wrong with it
 };
 
 Balances read_balances(const script::Script& script, const script::Outcome& outcome,

@@ -42,6 +42,57 @@ std::string row_text(Table table, uint32_t row) {
   return "the forwarding at " + std::to_string(start_hour(row % kStarts)) + ":00 of " + text;
 }
 
+// Columns of a table that have the same width and follow each other in the text of a row.
+struct Columns {
+  Table table;
+  const char* name;
+  uint32_t at, width, count;
+};
+constexpr std::array kColumns{
+    Columns{kSubscriber, "bit_", 0, 1, 10},         Columns{kSubscriber, "hex_", 10, 1, 10},
+    Columns{kSubscriber, "byte2_", 20, 2, 10},      Columns{kSubscriber, "msc_location", 40, 5, 1},
+    Columns{kSubscriber, "vlr_location", 45, 5, 1}, Columns{kFacility, "is_active", 0, 1, 1},
+    Columns{kFacility, "error_cntrl", 1, 2, 1},     Columns{kFacility, "data_a", 3, 2, 1},
+    Columns{kFacility, "data_b", 5, 5, 1},          Columns{kForwarding, "end_time", 0, 1, 1},
+    Columns{kForwarding, "numberx", 1, 15, 1}};
+
+struct NamedColumn {
+  std::string name;
+  uint32_t at, width;
+};
+
+// Returns the column that contains this position of a row's text.
+NamedColumn column_at(Table table, uint32_t position) {
+  for (const Columns& columns : kColumns) {
+    const uint32_t end = columns.at + columns.width * columns.count;
+    if (columns.table != table || position < columns.at || position >= end) continue;
+    const uint32_t number = (position - columns.at) / columns.width;
+    return {.name = columns.name + (columns.count > 1 ? std::to_string(number + 1) : ""),
+            .at = columns.at + number * columns.width,
+            .width = columns.width};
+  }
+  return {.name = "unknown", .at = position, .width = 1};
+}
+
+// Returns the text in quotation marks. A backslash marks quotation marks and backslashes in it.
+std::string in_quotes(std::string_view text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') result += '\\';
+    result += letter;
+  }
+  return result + '"';
+}
+
+// Names the first column in which two texts of equal size differ.
+std::string difference_text(Table table, std::string_view found, std::string_view wanted) {
+  const auto position = std::ranges::mismatch(found, wanted).in1 - found.begin();
+  const NamedColumn column = column_at(table, static_cast<uint32_t>(position));
+  return "has " + in_quotes(found.substr(column.at, column.width)) + " in the column " +
+         column.name + ", but must have " + in_quotes(wanted.substr(column.at, column.width)) +
+         ", the value that was last written there";
+}
+
 class Checker {
  public:
   Checker(const script::Pools& pools, const Books& books, const FoundRows& found,
@@ -142,8 +193,7 @@ class Checker {
     if (table == kSubscriber) accept(Column::kLocation, kVlrLocation);
     if (table == kFacility) accept(Column::kData, kDataA);
     if (found == wanted) return;
-    find("changed_column", table, row,
-         "has the text \"" + std::string(found) + "\", but must have \"" + wanted + '"');
+    find("changed_column", table, row, difference_text(table, found, wanted));
   }
 
   void check_subscriber(uint32_t row, std::span<const Change> changes) {
@@ -198,7 +248,8 @@ class Checker {
              "was inserted, although its facility does not exist");
       } else if (seen.result == 0 && has_facility && never_there) {
         find("impossible_result", kForwarding, seen.row,
-             "never existed, but an insert_call_forwarding transaction did not insert it");
+             "never existed, so an insert_call_forwarding transaction had to insert it. But a get "
+             "of this transaction found it, or did not find its facility, which exists");
       }
     } else if (seen.result == 0 && loaded && std::ranges::none_of(changes, is_delete)) {
       find("impossible_result", kForwarding, seen.row,

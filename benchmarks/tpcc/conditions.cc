@@ -230,18 +230,21 @@ class MoneyChecker {
   void check_row_counts() {
     const int64_t warehouses = scale_.warehouses, districts = warehouses * kDistricts;
     const int64_t customers = districts * scale_.customers;
-    const auto expect_rows = [&](Table table, int64_t wanted) {
+    const auto expect_rows = [&](Table table, int64_t wanted, const char* more = "") {
       const auto index = static_cast<std::size_t>(table);
-      out_.expect_equal("row_count", static_cast<int64_t>(state_.records[index]),
-                        "the number of records of " + std::string(kTables[index].name), wanted,
-                        "the expected number");
+      const auto records = static_cast<int64_t>(state_.records[index]);
+      if (records == wanted) return;
+      out_.report("row_count", "the table " + std::string(kTables[index].name) + " has " +
+                                   count_text(records, "record") + ", but must have " +
+                                   std::to_string(wanted) + ": those that were loaded" + more);
     };
     expect_rows(Table::kWarehouse, warehouses);
     expect_rows(Table::kDistrict, districts);
     expect_rows(Table::kCustomer, customers * kCustomerParts);
     expect_rows(Table::kItem, scale_.items);
     expect_rows(Table::kStock, warehouses * scale_.items * kStockParts);
-    expect_rows(Table::kHistory, customers + done_.payments);
+    expect_rows(Table::kHistory, customers + done_.payments,
+                ", and one for each committed payment");
   }
 
   // Checks conditions 1, 8 and 9.
@@ -333,12 +336,12 @@ void check_conditions(const State& state, const Scale& scale, const Done& done,
                       const std::string& when, judge::Findings& findings) {
   Reporter out(when, findings);
   if (state.malformed > 0) {
-    out.report(
-        "malformed_row",
-        count_text(state.malformed, "record") +
-            (state.malformed == 1 ? " is not a valid row of its table; it is in "
-                                  : " are not valid rows of their tables; the first is in ") +
-            state.first_malformed);
+    out.report("malformed_row",
+               count_text(state.malformed, "record") +
+                   (state.malformed == 1 ? " has a payload" : " have payloads") +
+                   " that cannot be a row of the table: a column is missing, or contains letters "
+                   "where a number must be. The first is " +
+                   state.first_malformed);
   }
   MoneyChecker(state, scale, done, out).run();
   OrderChecker(state, scale, done, out).run();

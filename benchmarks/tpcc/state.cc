@@ -6,7 +6,9 @@
 #include <cstring>
 #include <optional>
 
+#include "base/count_text.h"
 #include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/rows.h"
 
@@ -160,8 +162,11 @@ State read_state(const script::Script& script, const script::PhaseOutcome& outco
         if (row.is_stripe(kTables[index].type)) continue;
         ++state.records[index];
         add_row(static_cast<Table>(index), row, state);
-        if (row.fits()) continue;
-        if (state.malformed++ == 0) state.first_malformed = kTables[index].name;
+        if (row.fits() || state.malformed++ > 0) continue;
+        state.first_malformed = "in the table " + std::string(kTables[index].name) +
+                                ", under key " +
+                                judge::KeyRanks::text_of(kTables[index].type, record.key) +
+                                ", with a payload of " + count_text(record.payload.size(), "byte");
       }
     });
   }

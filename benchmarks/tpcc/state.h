@@ -59,8 +59,8 @@ struct State {
   std::vector<StockRow> stock;
   // By table: the number of records. Each part of a split row is a record.
   std::array<uint64_t, kTables.size()> records{};
-  uint64_t malformed = 0;  // records that are not valid rows of their table
-  std::string first_malformed;
+  uint64_t malformed = 0;       // records that are not valid rows of their table
+  std::string first_malformed;  // where the first of them is, such as "in the table item, ..."
 };
 
 State read_state(const script::Script& script, const script::PhaseOutcome& outcome, uint32_t phase);

@@ -3,19 +3,50 @@
 #include "benchmarks/tpcw/conditions.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/count_text.h"
 
 namespace keydrome::tpcw {
 namespace {
 
+// Says from what the stock of an item follows.
+constexpr const char* kWhyStock =
+    "the loaded stock, minus what committed transactions bought, plus 21 whenever the rest would "
+    "be less than 10";
+static_assert(kStockMin == 10 && kRestock == 21);
+
 std::string list_of(const std::set<int64_t>& numbers) {
   std::string list;
   for (const int64_t number : numbers) list += (list.empty() ? "" : ", ") + std::to_string(number);
   return list;
+}
+
+int64_t row_key(int64_t key) { return key; }
+template <typename Key, typename RowValue>
+const Key& row_key(const std::pair<const Key, RowValue>& row) {
+  return row.first;
+}
+
+// Returns how many keys of `all` are missing in `some`.
+template <typename All, typename Some>
+std::size_t count_missing(const All& all, const Some& some) {
+  std::size_t count = 0;
+  for (const auto& row : all) count += some.contains(row_key(row)) ? 0 : 1;
+  return count;
+}
+
+// Returns the parts of a sentence that are not empty, with "and" between them.
+std::string joined(std::initializer_list<std::string> parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += (text.empty() || part.empty() ? "" : " and ") + part;
+  }
+  return text;
 }
 
 class Checker {
@@ -29,7 +60,9 @@ class Checker {
              count_text(found_.malformed, "record") +
                  (found_.malformed == 1 ? " is wrong. It is" : " are wrong. The first one is") +
                  " in the table " + std::string(kTableSpecs[found_.first_malformed].name) +
-                 ". Every record must be a valid row of its table, with a unique key");
+                 ", under key " + found_.first_malformed_key + ": " +
+                 (found_.is_first_repeated ? "the table contains another record under the same key"
+                                           : "its payload cannot be a row of this table"));
     }
     row_counts();
     orders();
@@ -45,30 +78,27 @@ class Checker {
     findings_.required(name, when_ + ": " + what);
   }
 
-  void expect(const char* name, int64_t found, int64_t wanted, const std::string& what) {
+  // `why` says from what the wanted number follows.
+  void expect(const char* name, int64_t found, int64_t wanted, const std::string& what,
+              const char* why = "the value that the load or a committed transaction wrote") {
     if (found == wanted) return;
     report(name, what + " is " + std::to_string(found) + ", but must be " + std::to_string(wanted) +
-                     " according to the other rows and the committed transactions");
+                     ", " + why);
   }
 
   template <typename Found, typename Wanted>
   void same_keys(Table table, const Found& found, const Wanted& wanted) {
-    const auto missing = [](const auto& in, const auto& from) {
-      std::size_t count = 0;
-      for (const auto& row : from) count += in.contains(key_of(row)) ? 0 : 1;
-      return count;
-    };
-    const std::size_t lost = missing(found, wanted), strange = missing(wanted, found);
+    const std::size_t lost = count_missing(wanted, found), strange = count_missing(found, wanted);
     if (lost + strange == 0) return;
-    report("row_count", "the table " + std::string(kTableSpecs[table].name) + " lacks " +
-                            count_text(lost, "row") +
-                            " that the load or committed transactions wrote, and has " +
-                            count_text(strange, "row") + " that neither of them wrote");
-  }
-  static int64_t key_of(int64_t key) { return key; }
-  template <typename Key, typename RowValue>
-  static const Key& key_of(const std::pair<const Key, RowValue>& row) {
-    return row.first;
+    report("row_count",
+           "the table " + std::string(kTableSpecs[table].name) + ' ' +
+               joined({lost == 0 ? ""
+                                 : "lacks " + count_text(lost, "row") +
+                                       " that the load or a committed transaction wrote",
+                       strange == 0 ? ""
+                                    : "has " + count_text(strange, "row") +
+                                          " that neither the load nor a committed transaction "
+                                          "wrote"}));
   }
 
   void row_counts() {
@@ -87,11 +117,14 @@ class Checker {
     }
     for (const auto& [key, order] : found_.orders) {
       const std::string which = " of order " + std::to_string(kNewest - key);
-      expect("order_lines", counts[key], order.lines, "the number of rows in order_lines" + which);
+      expect("order_lines", counts[key], order.lines,
+             "the number of rows in the table order_lines" + which,
+             "the number of lines in the order's row of the table orders");
       const auto customer = found_.customers.find(order.customer);
       const int64_t percent =
           customer == found_.customers.end() ? 100 : 100 - customer->second.discount;
-      expect("order_total", order.total, sums[key] * percent / 100, "the total (in cents)" + which);
+      expect("order_total", order.total, sums[key] * percent / 100, "the total (in cents)" + which,
+             "the sum of its lines, minus the customer's discount");
       const auto wanted = wanted_.orders.find(key);
       if (wanted == wanted_.orders.end()) continue;
       expect("order_lines", order.number, wanted->second.number,
@@ -138,7 +171,7 @@ class Checker {
       const int64_t left = wanted->second.stock - (sold == books_.sold.end() ? 0 : sold->second);
       const int64_t over = (left - kStockMin) % kRestock;
       expect("stock", item.stock, kStockMin + (over < 0 ? over + kRestock : over),
-             "the stock" + which);
+             "the stock" + which, kWhyStock);
       const auto given = books_.new_prices.find(number);
       const bool right = given == books_.new_prices.end() ? item.price == wanted->second.price
                                                           : given->second.contains(item.price);
@@ -161,15 +194,27 @@ class Checker {
       const auto wanted = wanted_.customers.find(number);
       if (wanted == wanted_.customers.end()) continue;
       expect("logins", customer.logins, wanted->second.logins,
-             "the number of logins of customer " + std::to_string(number));
+             "the number of logins of customer " + std::to_string(number),
+             "the loaded number, plus one for each committed login");
     }
   }
 
   void differing_cart() {
+    const std::size_t lost = count_missing(wanted_.carts, found_.carts);
+    const std::size_t strange = count_missing(found_.carts, wanted_.carts);
+    std::size_t changed = 0;
+    for (const auto& [key, quantity] : found_.carts) {
+      const auto wanted = wanted_.carts.find(key);
+      if (wanted != wanted_.carts.end() && wanted->second != quantity) ++changed;
+    }
     report("cart",
-           "the carts contain " + count_text(found_.carts.size(), "line") +
-               ", but not exactly the " + count_text(wanted_.carts.size(), "line") +
-               " that clients added and have not bought: lines are missing, extra or wrong");
+           "the carts must contain exactly the " + count_text(wanted_.carts.size(), "line") +
+               " that clients added and have not bought, but " +
+               joined({lost == 0 ? "" : "lack " + count_text(lost, "line"),
+                       strange == 0 ? "" : "have " + count_text(strange, "additional line"),
+                       changed == 0
+                           ? ""
+                           : "have " + count_text(changed, "line") + " with a wrong quantity"}));
   }
 
   void agree(Table table, bool agrees) {

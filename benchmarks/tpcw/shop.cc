@@ -33,9 +33,13 @@ class RowReader {
   void add(const RawRow& row) {
     text_ = row.text;
     fits_ = true;
-    if (!store(row)) fits_ = false;
-    if (fits_) return;
-    if (shop_.malformed++ == 0) shop_.first_malformed = row.table;
+    const bool is_new = store(row);
+    if ((fits_ && is_new) || shop_.malformed++ > 0) return;
+    shop_.first_malformed = row.table;
+    shop_.first_malformed_key = kTableSpecs[row.table].type == VARCHAR
+                                    ? '"' + std::string(row.name) + '"'
+                                    : std::to_string(row.key);
+    shop_.is_first_repeated = fits_;
   }
 
  private:
@@ -83,8 +87,8 @@ class RowReader {
       case kCustomerOrders:
         return shop_.by_customer.try_emplace(row.key, number(kOrderNumber)).second;
       case kCarts:
-        return shop_.carts.try_emplace(row.key, number(kCartQuantity)).second &&
-               number(kCartItem) == (row.key & ((int64_t{1} << kItemBits) - 1));
+        if (number(kCartItem) != (row.key & ((int64_t{1} << kItemBits) - 1))) fits_ = false;
+        return shop_.carts.try_emplace(row.key, number(kCartQuantity)).second;
       default:
         return true;
     }

@@ -43,6 +43,8 @@ struct Shop {
   std::map<int64_t, int64_t> carts;        // value: quantity
   uint64_t malformed = 0;                  // invalid rows, and second records of a key
   Table first_malformed = kTables;
+  std::string first_malformed_key;  // as text
+  bool is_first_repeated = false;   // the first is a valid row, but the second one of its key
 };
 
 // Returns the rows that phase `verify` read.

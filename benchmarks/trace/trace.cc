@@ -158,7 +158,10 @@ std::shared_ptr<const TraceFile> example() {
 
 class Trace : public workload::Workload {
  public:
-  void play_trace(std::shared_ptr<const TraceFile> trace) override { trace_ = std::move(trace); }
+  bool play_trace(std::shared_ptr<const TraceFile> trace) override {
+    trace_ = std::move(trace);
+    return true;
+  }
 
   workload::Demand demand(const workload::Parameters& /*parameters*/) const override {
     constexpr double kBeginAndCommit = 2, kPerOpen = 100;

@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <set>
 
+#include "checker/certify/edges/edge_text.h"
 #include "checker/names.h"
 
 namespace keydrome::certify {
 
 using history::Bound;
 using history::CallViolation;
-using history::Cell;
 using history::Event;
 using history::EventCall;
 using history::EventRef;
@@ -30,56 +30,15 @@ using history::UnknownKey;
 
 namespace {
 
-std::string coverage_text(Coverage coverage, const std::string& reader) {
-  switch (coverage) {
-    case Coverage::kNone:
-      return "";
-    case Coverage::kMissingKey:
-      return ", because a call of " + reader +
-             " looked for the record and returned that it does not exist";
-    case Coverage::kGap:
-      return ", because the scan of " + reader + " passed over that key";
-    case Coverage::kBeforeFirst:
-      return ", because the first record of the scan of " + reader + " has a larger key";
-    case Coverage::kTail:
-      return ", because the scan of " + reader + " returned DB_END without that key";
-    case Coverage::kRestOfKey:
-      return ", because the scan of " + reader +
-             " moved to the next key without returning that record";
-  }
-  return "";
-}
-
-std::string edge_text(const Context& context, const CycleEdge& edge, const std::string& from,
-                      const std::string& to) {
-  if (edge.kind == EdgeKind::kRealTime) {
-    return from + "'s commit had returned before " + to + " began";
-  }
-  const std::string record = record_text(context, edge.observation.element);
-  const std::string& reader = edge.kind == EdgeKind::kPredicateRead ? to : from;
-  const std::string how = coverage_text(edge.observation.coverage, reader);
-  switch (edge.kind) {
-    case EdgeKind::kWriteWrite:
-      return to + " deleted " + record + " that " + from + " had inserted";
-    case EdgeKind::kWriteRead:
-      return to + " saw " + record + " that " + from + " had inserted";
-    case EdgeKind::kPredicateRead:
-      return to + " did not see " + record + " that " + from + " had deleted" + how;
-    case EdgeKind::kReadWrite:
-      return from + " saw " + record + " that " + to + " deleted";
-    default:
-      return from + " did not see " + record + " that " + to + " inserted" + how;
-  }
-}
-
-// Returns the call by which a transaction inserted or deleted a record. If there is no such call,
-// returns the last call of the transaction.
-EventRef write_of(const Context& context, uint32_t number, uint32_t element, bool deletion) {
+// Returns the last call before the position `end` by which a transaction inserted or deleted a
+// record. If there is no such call, returns the last call of the transaction.
+EventRef write_of(const Context& context, uint32_t number, uint32_t element, bool deletion,
+                  uint32_t end = kNoNumber) {
   const Transaction& writer = context.transactions.committed[number];
   const std::vector<Bound>& bounds = context.numbering.bounds[writer.thread];
   EventRef found{writer.thread, writer.last};
   for_each_call(context.history, writer, [&](uint32_t position, const Event& event) {
-    if (!succeeded(event)) return;
+    if (!succeeded(event) || position >= end) return;
     const EventCall call = call_of(event);
     const bool matches =
         deletion ? (call == EventCall::kDeletePair && bounds[position].element == element) ||
@@ -181,9 +140,8 @@ struct Anomaly {
 };
 
 constexpr Anomaly kStaleRead{"stale_read",
-                             "The results fit only a serial order that contradicts real time, "
-                             "because a transaction that began later comes before one that had "
-                             "already ended"};
+                             "The results contradict real time, because a transaction that began "
+                             "later must come before one that had already ended"};
 
 // Finds the name of the anomaly that a cycle shows.
 class CycleClassifier {
@@ -270,13 +228,13 @@ class CycleClassifier {
       }
       if (sees_two_states(anti.from, EdgeKind::kReadWrite, EdgeKind::kPredicateRead)) {
         return {"non_repeatable_read",
-                "A record that a transaction had seen disappeared within the same transaction, "
-                "which had not deleted it"};
+                "A transaction saw a record that another transaction deleted, but another lookup "
+                "or scan of the same transaction did not find it"};
       }
       if (sees_two_states(anti.from, EdgeKind::kPredicateWrite, EdgeKind::kWriteRead)) {
         return {"phantom",
-                "A transaction saw a record that its own earlier lookup or scan had not found, and "
-                "that another transaction inserted"};
+                "A transaction saw a record that another transaction inserted, but another lookup "
+                "or scan of the same transaction did not find it"};
       }
       if (returns_to_old_state(anti.from)) {
         return {"torn_commit",
@@ -349,6 +307,23 @@ std::string passed_text(const History& history, const Event& event) {
   return text + ")";
 }
 
+// Returns true if both edges of a cycle are about the same record. The text of the second edge then
+// need not repeat what the text of the first edge says about it.
+bool repeats_record(const Cycle& cycle) {
+  if (cycle.edges.size() != 2) return false;
+  const auto is_real_time = [](const CycleEdge& edge) { return edge.kind == EdgeKind::kRealTime; };
+  return std::ranges::none_of(cycle.edges, is_real_time) &&
+         is_anti(cycle.edges[0].kind) != is_anti(cycle.edges[1].kind) &&
+         cycle.edges[0].observation.element == cycle.edges[1].observation.element;
+}
+
+bool is_about_one_key(const Context& context, const Cycle& cycle) {
+  const std::vector<uint32_t>& cells = context.numbering.element_cells;
+  return std::ranges::all_of(cycle.edges, [&](const CycleEdge& edge) {
+    return cells[edge.observation.element] == cells[cycle.edges[0].observation.element];
+  });
+}
+
 // Returns the edges of a cycle as text for Violation::detail. The text names the threads if each
 // transaction of the cycle has a thread of its own. The witness shows a smaller history, in which
 // the transactions may have other numbers.
@@ -364,7 +339,13 @@ std::string steps_text(const Context& context, const Cycle& cycle, const Violati
   std::string text;
   for (std::size_t i = 0; i < cycle.edges.size(); ++i) {
     const ViolationEdge& edge = violation.edges[i];
-    const std::string step = edge_text(context, cycle.edges[i], name(edge.from), name(edge.to));
+    std::string step = edge_text(context, cycle.edges[i], name(edge.from), name(edge.to),
+                                 i == 1 && repeats_record(cycle));
+    // A thread has many transactions, and none of them is named.
+    if (by_thread && edge.kind == EdgeKind::kRealTime) {
+      step = "the transaction of " + name(edge.from) + " had ended before that of " +
+             name(edge.to) + " began";
+    }
     if (text.size() + step.size() > kBytesMax) return text;
     text += (text.empty() ? ": " : "; ") + step;
   }
@@ -373,19 +354,11 @@ std::string steps_text(const Context& context, const Cycle& cycle, const Violati
 
 }  // namespace
 
-std::string record_text(const Context& context, uint32_t element) {
-  const Cell& cell = context.numbering.cells[context.numbering.element_cells[element]];
-  return "the record under key " +
-         key_text(context.history, static_cast<uint16_t>(cell.index),
-                  static_cast<uint64_t>(cell.key)) +
-         " of index " + context.history.indexes[cell.index].name;
-}
-
 std::string result_text(const History& history, EventRef at) {
   const Event& event = history.threads[at.thread][at.position];
   std::string text = passed_text(history, event) + " returned " + code_text(event);
   if (call_of(event) == EventCall::kNext && succeeded(event)) {
-    text += " and key " + key_text(history, event.index, event.key);
+    text += " and " + named_key(history, event.index, event.key);
   }
   return text;
 }
@@ -400,6 +373,11 @@ Violation describe_cycle(const Context& context, const Cycle& found) {
   Violation violation;
   violation.name = anomaly.name;
   violation.detail = anomaly.detail;
+  if (violation.name == "lost_update" && !is_about_one_key(context, cycle)) {
+    violation.detail =
+        "A transaction deleted a record that another transaction had inserted, but did not see "
+        "another change of that transaction";
+  }
   const auto size = static_cast<uint32_t>(cycle.edges.size());
   for (uint32_t i = 0; i < size; ++i) {
     const CycleEdge& edge = cycle.edges[i];
@@ -453,7 +431,8 @@ Violation describe_double_delete(const Context& context, const DoubleDelete& twi
                      result_text(context.history, twice.event);
   violation.transactions.push_back(span_of(committed[twice.first]));
   if (!own) violation.transactions.push_back(span_of(committed[twice.second]));
-  violation.events = {write_of(context, twice.first, twice.element, true), twice.event};
+  const uint32_t end = own ? twice.event.position : kNoNumber;
+  violation.events = {write_of(context, twice.first, twice.element, true, end), twice.event};
   return violation;
 }
 

@@ -29,9 +29,6 @@ void rename_as_stale_read(Violation& violation);
 // Returns text such as "thread 2, event 17".
 std::string place_text(history::EventRef event);
 
-// Returns text such as "the record under key 5 of index A".
-std::string record_text(const Context& context, uint32_t element);
-
 // Returns a recorded call and its result, such as: get("A", 5) returned KEY_NOTFOUND
 std::string result_text(const history::History& history, history::EventRef at);
 

@@ -127,7 +127,9 @@ std::string replay_one(const Context& context, const Transaction& transaction, M
     if (!wrong.empty()) return;
     const Mismatch mismatch = model.apply(event, bounds[position]);
     if (mismatch == Mismatch::kNone) return;
-    wrong = place_text({transaction.thread, position}) + ": " + text_of(mismatch);
+    const EventRef call{transaction.thread, position};
+    wrong = place_text(call) + ": " + result_text(context.history, call) + ", but in this order " +
+            text_of(mismatch, call_of(event));
   });
   model.settle();
   return wrong;
@@ -148,9 +150,9 @@ std::string replay(const Context& context, const Graph& graph) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the checker could not decide, because a result contradicts the order that it "
-             "found: " +
-             wrong + "; record another run";
+      return "the checker could not decide, because one result does not fit the serial order that "
+             "it found: " +
+             wrong + "; repeat the run";
   }
   return "";
 }
@@ -205,6 +207,9 @@ std::vector<uint32_t> likely_order(const Context& context, const OpenOptions& op
   return places_in_order(Graph(count * 2, edges), count);
 }
 
+// Returns the reason why no verdict was found in a long history, with what to do.
+std::string with_remedy(const std::string& why) { return why + ": " + kShorterRun; }
+
 // Judges one history. For run(), a serial order must respect real time: if T1 had returned before
 // T2 began, T1 precedes T2. report_without_real_time() ignores real time.
 class Certifier {
@@ -233,8 +238,8 @@ class Certifier {
       attempt();
     } else if (fit != Fit::kYes) {
       undecided(
-          "for some records it is not known which deleteRecord call deleted them, and no "
-          "combination of calls that was tried fits all results; record a shorter run");
+          with_remedy("for some records it is not known which deleteRecord call deleted them, and "
+                      "no combination of calls that was tried fits all results"));
     }
   }
 
@@ -300,15 +305,16 @@ class Certifier {
     const SettledChoices settled = settle(context_, graph, choices);
     if (settled.settled == Settled::kGaveUp) {
       return undecided(
-          "the search for a serial order was stopped, because too many records were inserted and "
-          "deleted while other transactions looked for them; record a shorter run");
+          with_remedy("the search for a serial order was stopped, because too many records were "
+                      "inserted and deleted while other transactions looked for them"));
     }
     const bool possible = settled.settled == Settled::kYes;
     if (!possible && tentative_) return Fit::kNo;
     if (!possible && report_impossible(edges, choices, settled)) return Fit::kYes;
     if (!possible) {
       return undecided(
-          "no serial order was found, and no cycle proves a violation; record a shorter run");
+          with_remedy("no serial order was found, but it is not proven that none exists, because "
+                      "no transactions are known that must precede each other in a cycle"));
     }
     for (const SettledSide side : settled.sides) {
       const Observation edge = side_of(choices[side.choice], side.reader_first);
@@ -370,7 +376,7 @@ class Certifier {
       out_.verdict = Verdict::kCouldNotJudge;
       out_.reason =
           "no serial order fits the results, but a transaction that never ended wrote records, and "
-          "it is unknown whether they were committed; record a run in which all transactions end";
+          "it is unknown whether they were committed: repeat the run so that all transactions end";
       return true;
     }
     const std::vector<Cycle> cycles = pick_cycles(context_, graph, std::move(components), added,
@@ -378,8 +384,8 @@ class Certifier {
     for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
     if (cycles.empty())
       undecided(
-          "no serial order fits the results, because some transactions must precede each other in "
-          "a cycle, but no cycle is short enough to report; record a shorter run");
+          with_remedy("some transactions must precede each other in a cycle, which suggests a "
+                      "violation, but no cycle is short enough to report as a proof"));
     return true;
   }
 

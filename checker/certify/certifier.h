@@ -14,6 +14,10 @@
 
 namespace keydrome::certify {
 
+// What to do about a history that is too long to be judged: the end of a Certification::reason.
+inline constexpr const char* kShorterRun =
+    "repeat the run with fewer transactions, for example with --scale smoke";
+
 // Sets the verdict in `out`, adds violations to `out`, or does both. `context` must refer to
 // `versions`, in which judge() changes the open deleters.
 void judge(const Context& context, Versions& versions, Certification& out);

@@ -62,6 +62,12 @@ bool has_some_order(History history, const CertifyOptions& options, CursorScope 
   return false;
 }
 
+// Returns the end of a reason why the second judgement, which ignores real time, is unknown. If
+// real time counts, the first judgement has proven a violation, so another run is not necessary.
+std::string what_to_do(const CertifyOptions& options) {
+  return options.strict ? "" : std::string(": ") + kShorterRun;
+}
+
 // Makes the second judgement, in which the order may contradict real time. If the deleter of a
 // record was derived only from times (Versions::unsure), it counts as unknown.
 void judge_without_real_time(const History& history, const Numbering& numbering,
@@ -80,18 +86,19 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time; the checker did not find out whether all violations "
-        "are only stale reads, because the history has " +
-        std::to_string(count) + " transactions and the limit for this is " +
-        std::to_string(options.without_real_time_max) + ": record a shorter run";
+        "no serial order respects real time; the checker did not search for one that contradicts "
+        "real time, because the history has " +
+        std::to_string(count) + " transactions and the limit of this search is " +
+        std::to_string(options.without_real_time_max) + what_to_do(options);
   } else if (has_some_order(history, options, scope, out)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
   } else if (out.reason.empty()) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time, and the search found none that contradicts real time "
-        "either; record another run, with fewer transactions if possible";
+        "no serial order respects real time, and the search for one that contradicts real time "
+        "ended without a result" +
+        what_to_do(options);
   }
 }
 
@@ -197,7 +204,8 @@ std::string unknown_insert(const History& history) {
     if (call_of(history.threads[at.thread][at.position]) != EventCall::kInsert) continue;
     return place_text({at.thread, at.position}) +
            ": insertRecord was passed a key that is not in the history's table of keys, so the "
-           "order of the keys is unknown; the log is damaged, so record another run";
+           "order of the keys is unknown; " +
+           history::kLogIsDamaged;
   }
   return "";
 }
@@ -209,8 +217,11 @@ void limit_to_recorded_part(Certification& out) {
     if (*verdict != Verdict::kCertified) continue;
     *verdict = Verdict::kCouldNotJudge;
     out.reason =
-        "the log of a thread filled up, so only the calls before that time were judged; a serial "
-        "order explains their results, but the later calls are unknown: record a shorter run";
+        std::string(
+            "the log of a thread is full, so the later calls are unknown; the earlier ones "
+            "fit a serial order. A log becomes full if the library returns DEADLOCK very "
+            "often: return it less often, or ") +
+        kShorterRun;
   }
 }
 

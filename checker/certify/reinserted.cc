@@ -9,6 +9,7 @@
 
 #include "checker/certify/anomalies.h"
 #include "checker/certify/certifier.h"
+#include "checker/certify/edges/edge_text.h"
 #include "checker/certify/rules.h"
 #include "checker/model/search_orders.h"
 
@@ -210,15 +211,22 @@ void report_own_findings(const Context& context, Certification& out) {
   find_dependencies(own, /*lean=*/true, findings);
 }
 
-// Returns the violation that search_orders() found. Set `stale` if a serial order exists, but only
-// one that contradicts real time.
-Violation violation_of_search(const Context& context, const OrderSearch& found, bool stale) {
+// Says that no serial order exists. `all` is false if only those that respect real time were tried.
+std::string no_order_text(bool all) {
+  return std::string("All serial orders of these transactions ") +
+         (all ? "" : "that respect real time ") + "were tried, and none gives all of their results";
+}
+
+// Returns the violation that search_orders() found. `relaxed` is the search for an order that
+// contradicts real time. If it found one, every order contradicts real time.
+Violation violation_of_search(const Context& context, const OrderSearch& found,
+                              const OrderSearch& relaxed) {
+  const bool stale = relaxed.order.has_value();
   Violation violation;
   violation.name = found.order ? "dirty_read" : "internal";
   violation.detail = found.order
                          ? "A transaction saw a record before its writer called commitTransaction"
-                         : "All serial orders of these transactions were tried, and none gives all "
-                           "of their results";
+                         : no_order_text(found.dirty_reads.empty() && !relaxed.gave_up);
   if (stale) rename_as_stale_read(violation);
   if (stale && !context.options.strict) violation.severity = Severity::kAdvisory;
   for (const Transaction& one : context.transactions.committed) {
@@ -262,7 +270,13 @@ void search(const Context& context, Certification& out) {
   }
   if (serial && !stale) return;
   if (relaxed.gave_up && !strict) return;
-  add_violation(violation_of_search(context, found, stale), context.options, out);
+  if (relaxed.gave_up) {
+    out.reason =
+        "no serial order respects real time; the search for one that contradicts real time was "
+        "stopped after " +
+        std::to_string(kTriesMax) + " tries";
+  }
+  add_violation(violation_of_search(context, found, relaxed), context.options, out);
 }
 
 }  // namespace

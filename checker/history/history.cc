@@ -87,14 +87,21 @@ std::string readable(std::string_view key) {
   return text;
 }
 
+constexpr const char* kUnknownKeyText = "an unknown key";
+
 }  // namespace
 
 std::string key_text(const History& history, uint16_t index, uint64_t key) {
   if (index >= history.indexes.size() || history.indexes[index].type != VARCHAR) {
     return std::to_string(static_cast<int64_t>(key));
   }
-  if (key >= history.varchar_keys.size()) return "an unknown key";
+  if (key >= history.varchar_keys.size()) return kUnknownKeyText;
   return '"' + readable(history.varchar_keys[key]) + '"';
+}
+
+std::string named_key(const History& history, uint16_t index, uint64_t key) {
+  std::string text = key_text(history, index, key);
+  return text == kUnknownKeyText ? text : "key " + text;
 }
 
 }  // namespace keydrome::history

@@ -68,4 +68,8 @@ Result<void> rank_varchar_keys(History& history);
 // not printable appear as \xNN. The middle of a long string is replaced by "...".
 std::string key_text(const History& history, uint16_t index, uint64_t key);
 
+// Returns a key for the middle of a sentence, such as "key 5". Returns "an unknown key" for a
+// varchar key that is not in History::varchar_keys.
+std::string named_key(const History& history, uint16_t index, uint64_t key);
+
 }  // namespace keydrome::history

@@ -42,10 +42,18 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-constexpr const char* kWriteElsewhere = ": fix this problem, or write to another folder";
 constexpr const char* kCopyAgain = "; copy it again or record another run";
 
 std::string reason() { return std::strerror(errno); }
+
+// Returns the error of a file that cannot be written. Takes the cause from errno.
+Error cannot_write(const std::string& path) {
+  const int cause = errno;
+  const char* advice = "fix this problem, or write to another folder";
+  if (cause == ENOSPC || cause == EDQUOT) advice = "free space there, or write to another folder";
+  if (cause == EMFILE || cause == ENFILE) advice = "raise the limit of open files (ulimit -n)";
+  return Error{"cannot write " + path + ": " + std::strerror(cause) + ": " + advice};
+}
 
 template <typename T>
 void append(std::string& out, T value) {
@@ -219,9 +227,9 @@ class HistoryReader {
   // Returns the error of a read that got too few bytes. `what` describes the file if the read met
   // its end, and not an error of the system.
   Error short_read(const char* what) const {
-    if (std::ferror(file_) != 0)
-      return error("the file cannot be read: " + reason() +
-                   "; give a history file, or copy this one again");
+    if (std::ferror(file_) != 0 && errno == EISDIR)
+      return error("this is a folder; give one history file");
+    if (std::ferror(file_) != 0) return error("the file cannot be read: " + reason() + kCopyAgain);
     return error(std::string(what) + kCopyAgain);
   }
   Error error(const std::string& what) const { return Error{path_ + ": " + what}; }
@@ -257,7 +265,7 @@ Result<void> write_history(const History& history, const std::string& path) {
   append(tables, hash_bytes(tables));
 
   const File file(std::fopen(path.c_str(), "wb"));
-  if (!file) return Error{"cannot write " + path + ": " + reason() + kWriteElsewhere};
+  if (!file) return cannot_write(path);
   bool ok = std::fwrite(tables.data(), tables.size(), 1, file.get()) == 1;
   for (const auto& events : history.threads) {
     const std::string_view bytes = bytes_of(events);
@@ -265,8 +273,7 @@ Result<void> write_history(const History& history, const std::string& path) {
     ok = ok && (bytes.empty() || std::fwrite(bytes.data(), bytes.size(), 1, file.get()) == 1) &&
          std::fwrite(&checksum, sizeof checksum, 1, file.get()) == 1;
   }
-  if (!ok || std::fflush(file.get()) != 0)
-    return Error{"cannot write " + path + ": " + reason() + kWriteElsewhere};
+  if (!ok || std::fflush(file.get()) != 0) return cannot_write(path);
   return {};
 }
 

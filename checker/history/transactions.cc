@@ -87,19 +87,19 @@ class Splitter {
   bool check(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (call > EventCall::kDeleteKey)
-      return refuse(position, "the call has the unknown number " + std::to_string(event.call) +
-                                  "; the log is damaged, so record another run");
+      return refuse(position, "the log has the number " +
+                                  std::to_string(static_cast<unsigned>(call)) +
+                                  " for the kind of this call, but no call of the API has it");
     if (is_auto_commit(event) && !is_data_call(call))
       return refuse(position,
                     "the log marks this call as auto-commit, but only get, getNext, insertRecord "
-                    "and deleteRecord can be auto-commit calls; the log is damaged, so record "
-                    "another run");
+                    "and deleteRecord can be auto-commit calls");
     if (!check_index(position, event)) return false;
     const bool is_long = event.duration == kEventLongDuration;
     if (event.end < before_ || (!is_long && event.end < event.duration))
       return refuse(position,
                     "the call ends before the previous call of the thread or begins before time 0, "
-                    "which is impossible; the log is damaged, so record another run");
+                    "which is impossible");
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);
     } else if (event.code == FAILURE && is_data_call(call)) {
@@ -112,16 +112,13 @@ class Splitter {
   bool check_index(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (handle_of(event) != 0 && !has_handle(call)) {
-      return refuse(position,
-                    "the log gives an index handle to this call, which takes none; the log is "
-                    "damaged, so record another run");
+      return refuse(position, "the log gives an index handle to this call, which takes none");
     }
     const bool has_index = has_handle(call) || call == EventCall::kCreate;
     if (has_index && event.index >= history_.indexes.size()) {
       return refuse(position, "the call names index number " + std::to_string(event.index) +
                                   ", but the number of indexes is " +
-                                  std::to_string(history_.indexes.size()) +
-                                  "; the log is damaged, so record another run");
+                                  std::to_string(history_.indexes.size()));
     }
     return true;
   }
@@ -163,9 +160,7 @@ class Splitter {
   void note_begin(uint32_t position, const Event& event) {
     if (!succeeded(event)) return;
     if (open_) {
-      refuse(position,
-             "the thread began a transaction while another one was open; the log is damaged, so "
-             "record another run");
+      refuse(position, "the thread began a transaction while another one was open");
       return;
     }
     open_ = true;
@@ -176,10 +171,7 @@ class Splitter {
   void note_end(uint32_t position, const Event& event) {
     const bool commits = call_of(event) == EventCall::kCommit && succeeded(event);
     if (!open_) {
-      if (commits)
-        refuse(position,
-               "this commit succeeded although no transaction was open; the log is damaged, so "
-               "record another run");
+      if (commits) refuse(position, "this commit succeeded although no transaction was open");
       return;
     }
     transaction_.last = position;
@@ -209,9 +201,7 @@ class Splitter {
       if (!failed_ && denies(event)) add_violation("illegal_answer", Severity::kRequired, position);
       failed_ |= event.code == DEADLOCK;
     } else if (was_carried_out(event)) {
-      refuse(position,
-             "the call passes a transaction, but the thread has none open; the log is damaged, so "
-             "record another run");
+      refuse(position, "the call passes a transaction, but the thread has none open");
     }
   }
 
@@ -234,8 +224,8 @@ class Splitter {
   }
 
   bool refuse(uint32_t position, const std::string& why) {
-    out_.problem =
-        "thread " + std::to_string(thread_) + ", event " + std::to_string(position) + ": " + why;
+    out_.problem = "thread " + std::to_string(thread_) + ", event " + std::to_string(position) +
+                   ": " + why + "; " + kLogIsDamaged;
     return false;
   }
 

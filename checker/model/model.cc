@@ -19,25 +19,24 @@ using history::kAnyCursor;
 using history::kNoNumber;
 using history::Numbering;
 
-std::string text_of(Mismatch mismatch) {
+std::string text_of(Mismatch mismatch, EventCall call) {
+  const bool names_pair = call == EventCall::kInsert || call == EventCall::kDeletePair;
   switch (mismatch) {
     case Mismatch::kNone:
       return "the result is right";
     case Mismatch::kRecordIsMissing:
-      return "the record that the call returned, deleted or refused with ENTRY_EXISTS does not "
-             "exist at this point";
+      return "the record does not exist at this point";
     case Mismatch::kRecordIsThere:
-      return "the call did not find the record, or inserted it again, although it exists at this "
-             "point";
+      return names_pair ? "the record exists at this point"
+                        : "a record under this key exists at this point";
     case Mismatch::kShownTwice:
-      return "the scan returned this record a second time";
+      return "the scan has returned this record before";
     case Mismatch::kNotTheNext:
-      return "the scan returned a record that is not the next record in order";
+      return "another record is the next one of the scan";
     case Mismatch::kRecordsAreLeft:
-      return "the scan returned DB_END although records follow";
+      return "the scan has not yet returned all records";
     case Mismatch::kNothingToDelete:
-      return "deleteRecord of all payloads of a key returned SUCCESS, but the key has no payloads "
-             "at this point";
+      return "the key has no payload to delete at this point";
   }
   return "";
 }

@@ -65,8 +65,9 @@ inline constexpr const char* kDeleteCodeText =
     "deleteRecord of a missing pair must return ENTRY_DNE, not KEY_NOTFOUND, if the key has other "
     "payloads";
 
-// Returns one sentence for people, without full stop.
-std::string text_of(Mismatch mismatch);
+// Says which records contradict the result of the call, such as "the record exists at this point".
+// The text continues a sentence about the result.
+std::string text_of(Mismatch mismatch, history::EventCall call);
 
 class Model {
  public:

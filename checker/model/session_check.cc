@@ -63,12 +63,20 @@ class Explainer {
                      bound.element);
       default:
         return about(
-            call, "wrong_delete",
-            exists ? "the record exists, so deleteRecord must return SUCCESS"
-                   : "the record does not exist, so deleteRecord must return KEY_NOTFOUND or "
-                     "ENTRY_DNE",
+            call, "wrong_delete", delete_reason(call_of(event), exists),
             bound.element != kNoNumber ? bound.element : trace_.record_under(bound.cell, model_));
     }
+  }
+
+  // Says which result a deleteRecord must return. `exists` is true if it has something to delete.
+  static const char* delete_reason(EventCall call, bool exists) {
+    if (call == EventCall::kDeleteKey) {
+      return exists ? "a record under this key exists, so deleteRecord must return SUCCESS"
+                    : "no record under this key exists, so deleteRecord must return KEY_NOTFOUND";
+    }
+    return exists ? "the record exists, so deleteRecord must return SUCCESS"
+                  : "the record does not exist, so deleteRecord must return KEY_NOTFOUND or "
+                    "ENTRY_DNE";
   }
 
   // Explains a call that only breaks an advisory promise, i.e. causes a warning
@@ -111,7 +119,8 @@ class Explainer {
     if (!ends && skipped == kNoNumber) {
       return violation(
           call, "wrong_order",
-          "getNext must return the next record of the scan, but returned another record",
+          "getNext must return the next record of the scan, or DB_END if no record is left; after "
+          "DB_END, it may also start again at the first record",
           {scan.call});
     }
     return about_read(
@@ -150,7 +159,9 @@ class Explainer {
       const uint32_t last = record.was_deleted_last() ? record.deleted : record.inserted;
       if (last != kNoCall && last > open.begun) {
         name = "internal";
-        reason += "; the transaction itself made the last change of this record";
+        reason += record.was_deleted_last()
+                      ? "; this transaction itself had deleted the record"
+                      : "; this transaction itself had inserted the missing record";
       }
     }
     return about(call, std::move(name), std::move(reason), element, scan);
@@ -342,9 +353,8 @@ class SessionChecker {
 SessionCheck check_session(const History& history) {
   SessionCheck check;
   if (history.threads.size() != 1) {
-    check.problem =
-        "the check of a single client needs a history of one thread, but this history has " +
-        std::to_string(history.threads.size()) + " threads; " + kReportError;
+    check.problem = "a check with one client must record one thread, but this history has " +
+                    std::to_string(history.threads.size()) + " threads; " + kReportError;
     return check;
   }
   Transactions transactions = split_into_transactions(history);

@@ -329,6 +329,28 @@ def test_an_incomplete_history_is_damaged(large: Path, tmp_path: Path, size: int
     assert (status, "part is damaged or no history" in said) == (2, True)
 
 
+def test_the_program_names_the_file_that_it_cannot_use(tmp_path: Path) -> None:
+    path, order = tmp_path / "history", tmp_path / "order"
+    calls = [
+        [Call(INSERT, SUCCESS, key=1, payload=7, begin=1, end=2, auto=True)],
+        [Call(GET, KEY_NOTFOUND, key=2, begin=3, end=4, auto=True)],
+    ]
+    histories.write(History([(INT, "A")], calls), path)
+    head = "keydrome serial order 1\n"
+    order.write_text(head + "0 0\n1 0\n")
+    assert replayed(path, order) == (0, "the order explains every result")
+    status, said = replayed(order, path)
+    assert (status, "give HISTORY before ORDER" in said) == (2, True)
+    for text in ["", head + "0\n", head + "0 x\n"]:
+        order.write_text(text)
+        status, said = replayed(path, order)
+        assert (status, "contains no serial order" in said) == (2, True), text
+    order.write_text(head + "1 0\n0 0\n")
+    status, said = replayed(path, order)
+    assert status == 1
+    assert "of thread 0 that begins at event 0 comes after the transaction of thread 1" in said
+
+
 def test_a_changed_result_is_refused(large: Path, tmp_path: Path) -> None:
     order, damaged = tmp_path / "order", tmp_path / "damaged"
     assert ordered(large, order) == 0

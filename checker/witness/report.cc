@@ -2,6 +2,7 @@
 // a terminal and as JSON. docs/reference/history-format.md describes the fields of the JSON.
 #include "checker/witness/report.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "checker/history/calls.h"
@@ -109,10 +110,23 @@ Json json_of(const History& history, const Violation& violation) {
   return json;
 }
 
+// Returns the time of a transaction in microseconds since the first transaction shown began.
+std::string time_text(const Json& transaction) {
+  const double begin = transaction.find("begin_us")->as_number();
+  const double end = transaction.find("end_us")->as_number();
+  char text[80];
+  if (transaction.find("state")->as_string() == name_of(TransactionState::kUnfinished)) {
+    std::snprintf(text, sizeof text, "from %.2f us", begin);
+  } else {
+    std::snprintf(text, sizeof text, "%.2f to %.2f us", begin, end);
+  }
+  return text;
+}
+
 std::string text_of(const Json& transaction) {
   std::string text = "  " + transaction.find("name")->as_string() + ", thread " +
                      std::to_string(transaction.find("thread")->as_int()) + ", " +
-                     transaction.find("state")->as_string() + "\n";
+                     transaction.find("state")->as_string() + ", " + time_text(transaction) + "\n";
   for (const Json& call : transaction.find("calls")->as_array()) {
     text += call.find("marked")->as_bool() ? "  > " : "    ";
     text += call.find("call")->as_string() + " = " + call.find("answer")->as_string() + "\n";
@@ -136,11 +150,22 @@ std::string text_of(const History& history, const Violation& violation) {
     for (const Json& record : initial->as_array()) text += "    " + record.as_string() + "\n";
   }
   const Json::Array& transactions = witness.find("transactions")->as_array();
-  for (const Json& transaction : transactions) text += text_of(transaction);
-  if (const Json* left_out = witness.find("transactions_left_out")) {
-    text += "  Transactions not shown: " + std::to_string(left_out->as_int()) + "\n";
+  const Json::Array& edges = witness.find("edges")->as_array();
+  int64_t in_cycle = 0;  // the transactions of the cycle come first
+  for (const Json& edge : edges) in_cycle = std::max(in_cycle, edge.find("source")->as_int() + 1);
+  for (std::size_t i = 0; i < transactions.size(); ++i) {
+    if (in_cycle > 0 && static_cast<int64_t>(i) == in_cycle) {
+      text += "  Other transactions, which are not part of the cycle:\n";
+    }
+    text += text_of(transactions[i]);
   }
-  for (const Json& edge : witness.find("edges")->as_array()) {
+  if (const Json* left_out = witness.find("transactions_left_out")) {
+    // The JSON has all transactions of the violation, but not all other transactions.
+    const bool in_json = violation.transactions.size() > transactions.size();
+    text += "  Transactions not shown: " + std::to_string(left_out->as_int()) +
+            (in_json ? " (certify --json writes all of them)\n" : "\n");
+  }
+  for (const Json& edge : edges) {
     const auto name = [&](const char* end) {
       const auto number = static_cast<std::size_t>(edge.find(end)->as_int());
       return transactions[number].find("name")->as_string();
@@ -153,6 +178,27 @@ std::string text_of(const History& history, const Violation& violation) {
             ": " + event_text(history, history.threads[ref.thread][ref.position]) + ")\n";
   }
   return text;
+}
+
+// Returns the first line of the report.
+std::string verdict_text(const Certification& found) {
+  const std::string verdict = name_of(found.verdict);
+  const certify::CertificationCounts& counts = found.counts;
+  if (found.verdict == Verdict::kCouldNotJudge && counts.events == 0) {
+    return verdict + ": no call was judged";
+  }
+  return verdict + ": " + std::to_string(counts.committed) + " committed, " +
+         std::to_string(counts.failed) + " failed and " + std::to_string(counts.unfinished) +
+         " unfinished transactions, " + std::to_string(counts.events) +
+         (counts.events == 1 ? " call" : " calls");
+}
+
+// Says what is unknown, and why.
+std::string unknown_text(const Certification& found) {
+  if (found.verdict != Verdict::kViolation) return found.reason;
+  return "every violation marked as required is proven; it is unknown whether all these violations "
+         "are only stale reads (reads of old data): " +
+         found.reason;
 }
 
 }  // namespace
@@ -197,12 +243,8 @@ std::string event_text(const History& history, const Event& event) {
 }
 
 std::string text_report(const History& history, const Certification& found) {
-  std::string text =
-      std::string(name_of(found.verdict)) + ": " + std::to_string(found.counts.committed) +
-      " committed, " + std::to_string(found.counts.failed) + " failed and " +
-      std::to_string(found.counts.unfinished) + " unfinished transactions, " +
-      std::to_string(found.counts.events) + (found.counts.events == 1 ? " call\n" : " calls\n");
-  if (!found.reason.empty()) text += found.reason + "\n";
+  std::string text = verdict_text(found) + "\n";
+  if (!found.reason.empty()) text += unknown_text(found) + "\n";
   for (const Violation& violation : found.violations) text += text_of(history, violation);
   return text;
 }

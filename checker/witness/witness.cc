@@ -76,10 +76,9 @@ constexpr std::array kMeanings = {
     Meaning{"internal",
             "A result contradicts an earlier result of the same transaction, or no order of the "
             "transactions gives the result"},
-    Meaning{
-        "lost_update",
-        "Two transactions changed the same record, each as if the other transaction did not exist: "
-        "one of the changes is lost"},
+    Meaning{"lost_update",
+            "Two transactions changed the same record, and at least one of them did not see all "
+            "changes of the other"},
     Meaning{"missing_record", "A record that was committed and never deleted was not found"},
     Meaning{"non_repeatable_read",
             "A record that a transaction had read changed before that transaction ended"},
@@ -246,8 +245,8 @@ class WitnessWriter {
   }
 
   std::string initial(const Event& event) const {
-    return wording_.record(event.payload) + " under key " +
-           key_text(shown_.history, event.index, event.key) + " of index " +
+    return wording_.record(event.payload) + " under " +
+           named_key(shown_.history, event.index, event.key) + " of index " +
            shown_.history.indexes[event.index].name;
   }
 

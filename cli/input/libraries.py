@@ -19,7 +19,7 @@ from runner.catalogue import (
     reference_libraries,
     structures,
 )
-from runner.inspection.library import LibraryKind
+from runner.inspection.library import LibraryKind, file_kind
 from runner.settings import BUILD_FIRST
 from runner.store import MAKE_SMALLER, sizes_in_mib
 from runner.strict import parse_object
@@ -69,7 +69,7 @@ def find_runnable(text: str, settings: Settings) -> Named:
     path = named.path
     if not path.is_file():
         raise UsageError(
-            f"{printable(text)}: not a regular file, but a folder, device, pipe or socket; give the path of a shared "
+            f"{printable(text)}: not a regular file, but {file_kind(path.stat().st_mode)}; give the path of a shared "
             "object, such as ./NAME.so"
         )
     size, limit = path.stat().st_size, settings.library_bytes_max

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cli.output.bench_text import Outcome
+    from runner.contract import Session
 
 LOG_LINES = 20
 # On one screen, a finding, the other findings and the output of the library have at most this many lines.
@@ -102,12 +103,31 @@ def _ratios(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "score", _ratio_line(summary).removeprefix(f"{summary.metric}, ")
         shown = ", ".join(f"{ratio:.3f}" for ratio in summary.ratios[:_RATIOS_MAX])
         more = ", ..." if len(summary.ratios) > _RATIOS_MAX else ""
-        repeated = len(sessions) - len(outcome.request.seeds)
-        note = f"; {counted(repeated, 'noisy session')} repeated" if repeated > 0 else ""
-        yield (
-            "each",
-            f"per session: {shown}{more}{note} (--seed {sessions[0].seed} plays the same operations again)",
+        again = f"--seed {sessions[0].seed} plays the same operations again"
+        noisy = _noisy_sessions(sessions, len(outcome.request.seeds))
+        yield "each", f"per session: {shown}{more} ({again}){noisy}"
+
+
+def _noisy_sessions(sessions: tuple[Session, ...], requested: int) -> str:
+    """Return how many sessions do not count, and why there may be more valid sessions than were requested.
+
+    Later sessions show how much noise is usual on the machine, so a session can count after it was repeated.
+    """
+    discarded = sum(bool(session.discarded) for session in sessions)
+    text = ""
+    if discarded:
+        text += (
+            f"; {counted(discarded, 'more session was', 'more sessions were')} too noisy to count"
         )
+    extra = len(sessions) - discarded - requested
+    if extra > 0:
+        kept = (
+            "a noisy session was repeated, but counts"
+            if extra == 1
+            else f"{extra} noisy sessions were repeated, but count"
+        )
+        text += f"; this is {extra} more than requested, because {kept} after all"
+    return text
 
 
 def _show_warnings(out: Console, outcome: Outcome) -> None:

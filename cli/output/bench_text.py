@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
 from cli.output.build_text import is_cpp
+from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import calls_inside, crashes, find_damage, find_race, is_race, meaning
 from cli.output.debug_text import how_to_debug, how_to_profile, keydrome_command, session_options
 from results.metrics import ranked_by
@@ -42,8 +43,8 @@ _CHANGE_MAX = 1.1
 _TIME = "total_ms"
 _NOT_JUDGED = {
     Verdict.INFRASTRUCTURE: "the run did not finish",
-    Verdict.REFUSED: "it was refused",
-    Verdict.UNSUPPORTED: "it rejected its configuration",
+    Verdict.REFUSED: "the library was refused",
+    Verdict.UNSUPPORTED: "the library rejected its configuration",
 }
 _SLOW = 1.5  # from this ratio on, the output says how to find the slow functions
 _SAME = 1.05  # a ratio closer to 1 than this is shown as "about as fast", without a number
@@ -98,7 +99,8 @@ def closing(
     if summary.ratio is not None and metric is not None and result.verdict is Verdict.PASSED:
         yield "speed", speed(summary, metric, request)
     played, wanted = len(result.sessions), len(request.seeds)
-    rest = f"; {played} of {wanted} sessions were played" if 0 < played < wanted else ""
+    was = "was" if played == 1 else "were"
+    rest = f"; {played} of {wanted} sessions {was} played" if 0 < played < wanted else ""
     yield "right", right(request, result.verdict) + rest
     has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
     if has_times and benchmark.kind is Kind.PERFORMANCE:
@@ -110,7 +112,8 @@ def closing(
         how = how_to_profile(subject.given, first.candidate, first.seed, request.overrides, "first")
         yield "slow", slowest_transactions(first) + how
     yield from _crash(subject, request, result)
-    if advice := what_next(subject.given, request, result, summary):
+    next_command = what_next(subject.given, request, result, summary)
+    if advice := next_command or what_to_choose(result.reason):
         yield "next", advice
 
 
@@ -244,7 +247,9 @@ def _certainty(summary: Summary) -> str:
 def right(request: Request, verdict: Verdict) -> str:
     """Return whether the results of this run were right, and what this run does not judge."""
     if verdict in _NOT_JUDGED:
-        return f"the library was not judged, because {_NOT_JUDGED[verdict]}"
+        return (
+            f"it is unknown whether the library's results are right, because {_NOT_JUDGED[verdict]}"
+        )
     if verdict is not Verdict.PASSED:
         return "the results do not count, because the library did not pass"
     if request.benchmark.kind is Kind.CORRECTNESS:
@@ -252,7 +257,10 @@ def right(request: Request, verdict: Verdict) -> str:
             f"the suite {request.benchmark.name} found no fault; `keydrome check` runs all suites"
         )
     if request.plain:
-        return "only the workload's own results were checked (--plain)"
+        return (
+            "every checked result of this run was right, but --plain checks only the results of the workload's own "
+            "calls"
+        )
     if request.record:
         return "every checked result of this run was right, and its transactions were isolated"
     isolation = (

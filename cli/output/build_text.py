@@ -20,6 +20,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _COMPILE = re.compile(
     r"cc (-std=c99[^\n]*?) -I api/include (\S+\.c) \./LIBRARY\.so -o (\S+) && \./\3"
 )
+# The words before the command that explain these names.
+_NAMES = re.compile(r", with (?:this file as \S+ and )?your library as LIBRARY\.so:")
 
 
 def is_cpp(needed: Iterable[str]) -> bool:
@@ -73,16 +75,16 @@ def sanitizer_session(given: str, sanitizer: str, session: str) -> str:
     )
 
 
-def with_sanitizer(given: str, sanitizer: str, session: str, finds: str, *, cpp: bool) -> str:
-    """Return the sentence with both commands. `finds` says what they do, for example "name the write"."""
+def with_sanitizer(given: str, sanitizer: str, session: str, *, cpp: bool) -> str:
+    """Return a request to build the library with a sanitizer and to play a session, with both commands."""
     sources = (
         "SOURCES: your source files"
         if cpp
         else "SOURCES: your source files; for C++, replace cc by c++"
     )
     return (
-        f"`{sanitizer_build(given, sanitizer, cpp=cpp)}` ({sources}) and then "
-        f"`{sanitizer_session(given, sanitizer, session)}` {finds}"
+        f"build the library with `{sanitizer_build(given, sanitizer, cpp=cpp)}` ({sources}), then run "
+        f"`{sanitizer_session(given, sanitizer, session)}`"
     )
 
 
@@ -101,7 +103,10 @@ def with_paths(program: str, source: Path, library: Path) -> str:
         # The command is in a comment, which a path must not end.
         return found[0] if "*/" in text else text
 
-    return _COMPILE.sub(command, program, count=1)
+    pathed = _COMPILE.sub(command, program, count=1)
+    if pathed == program:
+        return program
+    return _NAMES.sub(" (in another place, change the paths):", pathed, count=1)
 
 
 def compile_command(program: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cli.check_tally import LEAK
 from cli.output.build_text import contract_test, sanitizer_session
 from cli.output.check_proof import is_explained, smallest_proof
+from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import (
     CRASHED,
     calls_inside,
@@ -40,6 +41,7 @@ _DAMAGED = ("corrupt_key", "corrupt_payload")  # findings about data that no cal
 # few indexes; those of the second do this often.
 _RACY = "--benchmark isolation"
 _RACY_HANDLES = "--benchmark sigmod2009"
+_HIDDEN_RACES = "but it can still have data races, because a race need not cause wrong results"
 _MEBIBYTE = 1 << 20
 
 
@@ -48,9 +50,7 @@ def notes(
 ) -> Iterator[str]:
     """Yield what the user should know or do next, one line each. `suites` are those of the command."""
     if tally.repeated:
-        first, reason = next(iter(tally.repeated.items()))
-        names = ", ".join(tally.repeated)
-        yield f"repeated, because the first attempt could not be judged: {names} (the reason for {first}: {reason})"
+        yield _repeated(tally)
     if tally.not_run:
         left = ", ".join(dict.fromkeys(name.partition("/")[0] for name in tally.not_run))
         yield f"not run: {left} ({counted(len(tally.not_run), 'instance')}), because {tally.why_not_run}"
@@ -59,6 +59,9 @@ def notes(
     if tally.replays.memory[0]:
         peak, instance = tally.replays.memory
         yield f"memory: at most {peak / _MEBIBYTE:,.1f} MiB, in {instance}"
+    if tally.verdict is Verdict.UNSUPPORTED:
+        choices = {what_to_choose(finding.detail) for finding in tally.findings.values()}
+        yield from (f"next: {text}" for text in choices if text)
     yield from _files(tally, witness)
     yield from _crash_notes(tally)
     if tally.replays.debug:
@@ -72,6 +75,17 @@ def notes(
     # witness shows none.
     if tally.verdict is not Verdict.UNSUPPORTED and any(map(is_explained, tally.findings.values())):
         yield f"how to read a finding: {_GUIDE}"
+
+
+def _repeated(tally: Tally) -> str:
+    """Return which instances were repeated, why, and whether the user has to do something."""
+    first, reason = next(iter(tally.repeated.items()))
+    of_first = f" for {first}" if len(tally.repeated) > 1 else ""
+    text = f"repeated, because the first attempt could not be judged: {', '.join(tally.repeated)}. "
+    text += f"The reason{of_first}: {reason}"
+    # The reason may advise to repeat the run.
+    is_judged = not _has(tally, Verdict.INFRASTRUCTURE.value)
+    return f"{text}. The repetition was judged, so you need do nothing" if is_judged else text
 
 
 def _files(tally: Tally, witness: WitnessFolder | None) -> Iterator[str]:
@@ -111,14 +125,14 @@ def _crash_notes(tally: Tally) -> Iterator[str]:
             return
     if may_be_race(tally.findings.values()) and may_race:
         yield (
-            "race: the library hangs or crashes, and also gives wrong results. A data race can cause both: "
-            f"{find_race(tally.library, session, cpp=tally.cpp)}"
+            "race: the library hangs or crashes, and also gives wrong results. One data race can be the cause of all "
+            f"of this. {find_race(tally.library, session, aim='To look for it', cpp=tally.cpp)}"
         )
     elif any(_has(tally, name) for name in _DAMAGED) and tally.alone_passed and may_race:
         yield (
             "race: the library returned data that no call inserted. With one thread (suite differential) it passed, "
-            "so two threads probably use the same memory without a lock: "
-            f"{find_race(tally.library, _RACY, cpp=tally.cpp)}"
+            "so two threads probably use the same memory without a lock (a data race). "
+            f"{find_race(tally.library, _RACY, aim='To look for it', cpp=tally.cpp)}"
         )
 
 
@@ -146,13 +160,13 @@ def _more_races(tally: Tally) -> Iterator[str]:
     if tally.facts.kind is LibraryKind.STRUCTURE:
         # ThreadSanitizer does not see the locks of the runtime, so its reports about a structure mislead.
         yield (
-            "race: a data race need not cause wrong results. If the structure claims to be thread-safe, also test it "
-            f"with `{contract_test(tally.library)}` (docs/reference/structure-api.md)"
+            f"race: the structure passed, {_HIDDEN_RACES}. If it claims to be thread-safe, also test it with "
+            f"`{contract_test(tally.library)}` (docs/reference/structure-api.md)"
         )
     elif tally.facts.kind is LibraryKind.INDEX and not tally.is_ours:
-        found = find_race(tally.library, _RACY, cpp=tally.cpp)
+        found = find_race(tally.library, _RACY, aim="To look for them", cpp=tally.cpp)
         handles = sanitizer_session(tally.library, "thread", _RACY_HANDLES)
         yield (
-            f"race: a data race need not cause wrong results. To find more: {found}; `{handles}` also finds races of "
-            "openIndex and closeIndex"
+            f"race: the library passed, {_HIDDEN_RACES}. {found}. `{handles}` also finds races of openIndex and "
+            "closeIndex"
         )

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from runner.report import Finding
 
 
-_PLACE = re.compile(r"^phase [^:]+, thread \d+, operation \d+: ")
+# Where a finding happened, such as: phase "run", thread 1, operation 5, or: index A, transaction 4 of thread 1 in phase
+# "run". A colon follows.
+_PLACE = re.compile(
+    r"^(?:phase [^:]+, thread \d+, operation \d+|index [^:]+, transaction \d+ [^:]+): "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,11 @@ def show_findings(out: Console, findings: Sequence[Finding], limits: Limits = AL
     if others:
         _line(out, "")
         _line(out, "Other findings (several may have the same cause):")
-        for finding in others[: limits.others]:
-            _one_line(out, finding)
-        if len(others) > limits.others:
-            _line(out, f"  and {len(others) - limits.others} more")
+        cut = [_one_line(out, finding) for finding in others[: limits.others]]
+        more = f"and {len(others) - limits.others} more " if len(others) > limits.others else ""
+        if more or any(cut):
+            cut_off = "… marks a line that is cut off; " if any(cut) else ""
+            _line(out, f"  {more}({cut_off}{limits.rest})")
     warnings = [f for f in findings if f.severity is Severity.ADVISORY]
     if warnings and first is None:
         _show_warnings(out, warnings, limits)
@@ -107,17 +112,23 @@ def _wrapped(line: str, width: int) -> list[str]:
     ) or [""]
 
 
-def _one_line(out: Console, finding: Finding) -> None:
-    """Print what happened, without the place, so that the end of the line with the decisive words is seldom cut off."""
+def _one_line(out: Console, finding: Finding) -> bool:
+    """Print what happened, without the place, so that the decisive words are seldom cut off.
+
+    Return whether the line was cut off.
+    """
     first = (finding.detail.splitlines() or [""])[0]
-    _fitted(out, f"  {heading(finding)}: {_PLACE.sub('', first)}")
+    return _fitted(out, f"  {heading(finding)}: {_PLACE.sub('', first)}")
 
 
-def _fitted(out: Console, text: str) -> None:
-    """Print a line, cut off at the width of the console."""
+def _fitted(out: Console, text: str) -> bool:
+    """Print a line, cut off at the width of the console. Return whether it was cut off."""
     line = Text(printable(text), no_wrap=True)
-    line.truncate(min(out.width, COLUMNS_MAX), overflow="ellipsis")
+    width = min(out.width, COLUMNS_MAX)
+    cut = line.cell_len > width
+    line.truncate(width, overflow="ellipsis")
     out.print(line)
+    return cut
 
 
 def _line(out: Console, text: str) -> None:

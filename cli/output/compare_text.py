@@ -114,7 +114,7 @@ def verdict(pair: Pair, valid: int, margin_ratio: float = MARGIN_RATIO) -> str:
     total = sessions_in_all(pair, valid)
     needs = f"about {total} sessions" if total is not None else f"over {SESSIONS_MAX} sessions"
     if total is None and valid < RANKED_SESSIONS_MIN:
-        needs = "unknown"
+        needs = "unknown number of sessions"
     if pair.relation is Relation.AHEAD:
         return f"{pair.leader} is ahead, perhaps by less than {margin} (to decide: {needs})"
     return f"undecided (to decide: {needs})"
@@ -213,11 +213,11 @@ def notes(compared: Compared) -> Iterator[str]:
     for index in drift.discarded:
         yield f"block {index + 1} is discarded: {drift.reason(index)}"
     for name, reason in compared.left_out().items():
-        yield f"{name} is excluded: {reason}"
+        yield f"{name} is excluded, because it {reason}"
     if blocks.floor:
         yield (
-            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown whether the "
-            "harness (the code that makes the calls) takes a large part of a library's time"
+            f"{FLOOR}, the library that does nothing, has no time, because it {blocks.floor}; so it is unknown whether "
+            "the harness (the code that makes the calls) takes a large part of a library's time"
         )
     for name in compared.values:
         if compared.harness_bound(name):
@@ -245,8 +245,8 @@ def _undecided(compared: Compared, found: tuple[Pair, ...]) -> Iterator[str]:
     least = sessions_needed(len(compared.values))
     if valid < least:
         yield (
-            f"{len(compared.values)} libraries need at least {least} sessions (--sessions {least}): with fewer, the "
-            "largest difference can be chance"
+            f"{len(compared.values)} libraries need at least {least} sessions (--sessions {least}): with fewer, "
+            "even a very large difference can be chance"
         )
     totals = [sessions_in_all(pair, valid) for pair in still_open]
     if any(total is not None for total in totals):
@@ -274,11 +274,14 @@ def _equality(compared: Compared) -> Iterator[str]:
     margin = _percent(compared.margin_ratio)
     count = compared.sessions_for_equality()
     if count is not None and count <= SESSIONS_MAX:
-        yield f"On this machine, about {count} blocks show that two equal libraries are equal within {margin}"
+        yield (
+            f"On this machine, it takes about {count} blocks (--sessions {count}) to show that two equal libraries "
+            f"are equal within {margin}"
+        )
     elif len(compared.counted) >= VALUES_MIN:
         yield (
-            f"To show on this machine that two equal libraries are equal within {margin} takes more than the "
-            f"{SESSIONS_MAX} sessions that --sessions allows: give a larger --margin, or use a quieter machine"
+            f"On this machine, it takes more than the {SESSIONS_MAX} blocks that --sessions allows to show that two "
+            f"equal libraries are equal within {margin}: give a larger --margin, or use a quieter machine"
         )
 
 

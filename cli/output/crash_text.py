@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 CRASHED = "crashed"  # the name of the finding
 _GUIDE = "docs/how-to/debug-a-library.md"
 _RUNNING = re.compile(
-    r"thread (?P<thread>\d+): (?P<call>\w+)\(.*\(operation (?P<operation>\d+)\) "
+    r"thread (?P<thread>\d+): (?P<call>\w+)[(,].*\(operation (?P<operation>\d+)\),? "
     r"was running (?P<unsure>or about to begin )?when the process"
 )
-_THREAD = re.compile(r"(thread \d+|a thread that plays no operations)\b")
+_THREAD = re.compile(r"(thread \d+|a thread (?:that the library started|crashed))\b")
 _STACK = "  stack at the crash: "
-_MEMORY = "call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong access."
+_MEMORY = "may have used memory wrongly; AddressSanitizer names the first wrong access."
 _SIGNAL = re.compile(r"ended by (SIG[A-Z]+)")
 _STACK_SIGNALS = {
     "SIGSEGV",
@@ -79,7 +79,9 @@ def meaning(
         yield f"Thread {crashed} crashed in {inside[crashed]}."
     yield from _end_of_process(finding)
     if len(inside) == 1:
-        yield f"{_only_call(finding, inside)} This {_MEMORY}"
+        yield _only_call(finding, inside)
+        begin = "If the stack did not overflow, the" if _has_lost_stack(finding) else "The"
+        yield f"{begin} call of {next(iter(inside.values()))} or an earlier one {_MEMORY}"
         return
     by_call: dict[str, list[int]] = {}
     for thread, call in inside.items():
@@ -93,7 +95,7 @@ def meaning(
     if is_structure:
         yield (
             f"{alone}Keydrome's runtime locks the structure, so a data race is possible only if the structure claims "
-            f"shared reads or thread safety. This {_MEMORY}"
+            f"shared reads or thread safety. One of these calls or an earlier one {_MEMORY}"
         )
     elif is_heap_damaged(finding):
         yield f"{alone}Two threads that use the same memory without a lock can also damage the heap (a data race)."
@@ -101,7 +103,8 @@ def meaning(
     else:
         yield (
             f"{alone}A crash that needs two threads at once is usually a data race: two threads use the "
-            f"same memory without a lock, and one of them writes. Otherwise, this {_MEMORY}"
+            "same memory without a lock, and one of them writes. Otherwise, one of these calls or an earlier one "
+            f"{_MEMORY}"
         )
     if alone_passed is None:
         alone = f"{keydrome_command()} check {given} --suite differential"
@@ -114,15 +117,15 @@ def _only_call(finding: Finding, inside: dict[int, str]) -> str:
     others = [int(one["thread"]) for one in _running(finding) if int(one["thread"]) != thread]
     if not others:
         return f"No other thread was inside the library at that moment: only {call} was running."
-    has = "has" if len(others) == 1 else "have"
-    return f"{_threads(others).capitalize()} {has} completed no call yet, so this is hardly a data race."
+    unlikely = f"{_threads(others)} had completed no call yet, so a data race is unlikely."
+    if _crashed_thread(finding) == thread:
+        return unlikely.capitalize()
+    return f"Only thread {thread} was surely inside the library, in {call}; {unlikely}"
 
 
 def _end_of_process(finding: Finding) -> Iterator[str]:
     """Yield what the signal and the stack say."""
-    found = _SIGNAL.search(finding.detail)
-    signal = "" if found is None else found[1]
-    stack = next((line for line in finding.detail.splitlines() if line.startswith(_STACK)), "")
+    signal = _signal(finding)
     if is_heap_damaged(finding):
         yield (
             "SIGABRT inside free or malloc means that the heap was damaged earlier: a call has written outside of "
@@ -133,11 +136,23 @@ def _end_of_process(finding: Finding) -> Iterator[str]:
             "SIGABRT means that abort() was called: by assert(), for a C++ exception that nothing catches, or because "
             "the heap was damaged by an earlier call."
         )
-    elif signal in _STACK_SIGNALS and not stack:
+    elif _has_lost_stack(finding):
         yield (
-            "There is no stack, because the stack overflowed (for example by a recursion that does not end), or "
-            "because the library handles the signal itself. If your code sets no signal handler, the stack overflowed."
+            "The functions that were running at the crash are unknown, because the stack overflowed (for example by "
+            "endless recursion), or because the library handles the signal itself. If your code sets no signal "
+            "handler, the stack overflowed."
         )
+
+
+def _signal(finding: Finding) -> str:
+    found = _SIGNAL.search(finding.detail)
+    return "" if found is None else found[1]
+
+
+def _has_lost_stack(finding: Finding) -> bool:
+    """Return whether the thread that crashed should have written its stack, but has not. abort() is no such case."""
+    has_stack = any(line.startswith(_STACK) for line in finding.detail.splitlines())
+    return _signal(finding) in _STACK_SIGNALS - {"SIGABRT"} and not has_stack
 
 
 def is_heap_damaged(finding: Finding) -> bool:
@@ -147,27 +162,29 @@ def is_heap_damaged(finding: Finding) -> bool:
     return "ended by SIGABRT" in lines[0] and any(map(_HEAP.search, stacks))
 
 
-def find_race(given: str, session: str, *, cpp: bool = False) -> str:
+def find_race(
+    given: str, session: str, *, aim: str = "to look for a data race", cpp: bool = False
+) -> str:
     """Return how ThreadSanitizer finds a race.
 
     `given` names the library as on the command line. `session` has the options that name the session with the crash.
     """
-    finds = f"name both places in the source ({_GUIDE})"
-    return with_sanitizer(given, "thread", session, finds, cpp=cpp)
+    shows = "shows, for each race, the two places in the source that use the same memory"
+    return f"{aim}, {with_sanitizer(given, 'thread', session, cpp=cpp)}: it {shows} ({_GUIDE})"
 
 
 def find_damage(given: str, session: str, *, cpp: bool = False) -> str:
     """Return how AddressSanitizer finds the first wrong use of memory; the arguments are those of find_race()."""
-    finds = f"name the first wrong access in the source ({_GUIDE})"
-    return with_sanitizer(given, "address", session, finds, cpp=cpp)
+    commands = with_sanitizer(given, "address", session, cpp=cpp)
+    return f"to find the first wrong access to memory, {commands}: it names the place in the source ({_GUIDE})"
 
 
 def find_leak(given: str, session: str, *, cpp: bool = False) -> str:
     """Return how to list the memory that is never freed; the arguments are those of find_race()."""
     listed = f"{keydrome_command()} debug {given} {session} --tool valgrind"
-    finds = "list the memory that was never freed, with the stack of each allocation"
     return (
-        f"{with_sanitizer(given, 'address', session, finds, cpp=cpp)}; "
+        f"to list the memory that was never freed, {with_sanitizer(given, 'address', session, cpp=cpp)}: it shows the "
+        "stack of each allocation; "
         f"`{listed}` needs no new build, and also lists memory to which the library still has pointers, such as a "
         "list that only grows (the largest blocks last)"
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cli.output.compare_text import Rows, rank_text
 from cli.output.markdown_text import bullets, titled_table
 from results.counts import counted
+from results.summary import RANKED_SESSIONS_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,15 +62,20 @@ def speeds(score: SuiteScore) -> Rows:
 def notes(score: SuiteScore) -> Iterator[str]:
     """Yield what the numbers mean, and which instances are left out or have few blocks."""
     yield (
-        "The score is the geometric mean of a library's speeds. From and to are the ends of its 95 % interval. "
-        "Libraries whose ranks overlap may be equally fast."
+        'The score is the geometric mean of a library\'s speeds. The columns "from" and "to" have the ends of its 95 % '
+        "interval. Libraries whose ranks overlap may be equally fast."
     )
     for instance, reason in score.left_out.items():
-        yield f"{instance} is left out: {reason}; to count it, repeat the comparison on it with libraries that all pass"
-    if score.provisional:
         yield (
-            "An instance in the table has fewer than 11 blocks, so the intervals are rough: "
-            "repeat the comparison on this instance with --sessions 11 or more."
+            f"The instance {instance} is left out, because {reason}. To include it, repeat its comparison so that "
+            "every library passes, or leave the libraries without a result out of all comparisons."
+        )
+    if score.short:
+        one = len(score.short) == 1
+        yield (
+            f"{'The instance' if one else 'The instances'} {', '.join(score.short)} {'has' if one else 'have'} fewer "
+            f"than {RANKED_SESSIONS_MIN} blocks, so the intervals are rough: repeat the comparison of "
+            f"{'this instance' if one else 'each of these instances'} with --sessions {RANKED_SESSIONS_MIN} or more."
         )
 
 

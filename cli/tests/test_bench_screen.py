@@ -94,6 +94,30 @@ def test_a_library_that_passed_fits_one_screen(passed: Outcome) -> None:
     assert "each: per session: 0.769, 1.538, 1.154 (--seed 00000000000000aa plays" in text
 
 
+def test_the_list_of_sessions_says_which_do_not_count(passed: Outcome) -> None:
+    first, *others = passed.result.sessions
+    noisy = (replace(first, discarded="the control took 1.9 times as long"), *others)
+    for sessions, requested, words in (
+        (passed.result.sessions, 3, "operations again) ran:"),
+        (noisy, 2, "; 1 more session was too noisy to count ran:"),
+        (
+            passed.result.sessions,
+            2,
+            "; this is 1 more than requested, because a noisy session was repeated, but counts after all ran:",
+        ),
+        (
+            passed.result.sessions,
+            1,
+            "; this is 2 more than requested, because 2 noisy sessions were repeated, but count after all ran:",
+        ),
+    ):
+        result = replace(passed.result, sessions=sessions)
+        request = replace(passed.request, seeds=("0" * 16,) * requested)
+        shown = summarise(sessions, "total_ms")
+        lines = printed(replace(passed, result=result, request=request, summary=shown))
+        assert words in " ".join(" ".join(lines).split())
+
+
 def test_a_narrow_terminal_leaves_out_the_phases(passed: Outcome) -> None:
     quiet = replace(passed, noise=Noise(load=0.1, steal_percent=0.0, neighbours=0))
     lines = printed(quiet, width=80)

@@ -134,9 +134,14 @@ def test_passed_says_what_was_not_judged(request_of: Request) -> None:
     assert "Isolation of transactions is not judged here" in right(request_of, Verdict.PASSED)
     recorded = right(replace(request_of, record=True), Verdict.PASSED)
     assert "its transactions were isolated" in recorded
-    assert "(--plain)" in right(replace(request_of, plain=True), Verdict.PASSED)
+    assert "right, but --plain checks only" in right(
+        replace(request_of, plain=True), Verdict.PASSED
+    )
     assert "the results do not count" in right(request_of, Verdict.CRASHED)
-    assert "not judged, because it was refused" in right(request_of, Verdict.REFUSED)
+    assert (
+        "unknown whether the library's results are right, because the library was refused"
+        in right(request_of, Verdict.REFUSED)
+    )
 
 
 def test_noise_in_words() -> None:
@@ -167,7 +172,7 @@ def test_a_failed_library_is_sent_to_check(request_of: Request) -> None:
     assert "speed" not in lines
     three = replace(request_of, seeds=("0" * 16,) * 3)
     lines = dict(closing(MINE, three, result, summarise(found, "total_ms"), QUIET))
-    assert lines["right"].endswith("did not pass; 1 of 3 sessions were played")
+    assert lines["right"].endswith("did not pass; 1 of 3 sessions was played")
     result = replace(result, verdict=Verdict.PASSED)
     lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
     assert lines["next"] == (
@@ -216,7 +221,10 @@ def test_a_run_that_could_not_be_carried_out_does_not_blame_the_library(
     found = sessions((10.0, 18.0))
     result = SeriesResult(Verdict.INFRASTRUCTURE, "it needs 12 GiB, 8 GiB are free", sessions=found)
     lines = dict(closing(MINE, request_of, result, summarise(found, "total_ms"), QUIET))
-    assert lines["right"] == "the library was not judged, because the run did not finish"
+    assert (
+        lines["right"]
+        == "it is unknown whether the library's results are right, because the run did not finish"
+    )
     assert "next" not in lines
 
 
@@ -224,7 +232,10 @@ def test_a_refused_library_is_not_sent_to_check(request_of: Request) -> None:
     """The output does not advise to run `keydrome check`, which would refuse the file too."""
     result = SeriesResult(Verdict.REFUSED, "the file is not an ELF file", sessions=())
     lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
-    assert lines["right"] == "the library was not judged, because it was refused"
+    assert (
+        lines["right"]
+        == "it is unknown whether the library's results are right, because the library was refused"
+    )
     assert "next" not in lines
 
 
@@ -232,8 +243,21 @@ def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> N
     """The output does not advise to run `keydrome check`, because the library would reject the configuration again."""
     result = SeriesResult(Verdict.UNSUPPORTED, "unknown field", sessions=sessions((10.0, 18.0)))
     lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
-    assert lines["right"] == "the library was not judged, because it rejected its configuration"
+    assert (
+        lines["right"]
+        == "it is unknown whether the library's results are right, because the library rejected its configuration"
+    )
     assert not lines.keys() & {"noise", "next"}
+
+
+def test_a_configuration_that_does_not_suit_leads_to_others(request_of: Request) -> None:
+    reason = (
+        'configuration.concurrency: "gap_2pl" scans the structure, but the structure hash has no'
+    )
+    result = SeriesResult(Verdict.UNSUPPORTED, reason, sessions=sessions((10.0, 18.0)))
+    lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
+    assert lines["next"].startswith("--config exclusive suits every structure. The other ")
+    assert "with concurrency and lock: bare (none, none), gap (gap_2pl, rw), " in lines["next"]
 
 
 def test_a_configuration_without_isolation_is_not_sent_to_check(request_of: Request) -> None:
@@ -279,7 +303,7 @@ def test_a_crash_names_the_sanitizer_with_its_own_session(request_of: Request) -
         assert lines.keys() & {"race", "memory"} == found.keys()
         for heading, sanitizer in found.items():
             assert f"`keydrome debug ./mine-{sanitizer}.so --config rw {played}`" in lines[heading]
-        assert "There is no stack, because the stack overflowed" in lines["crash"]
+        assert "unknown, because the stack overflowed" in lines["crash"]
 
 
 def test_a_library_that_still_advanced_is_sent_to_the_profiler(request_of: Request) -> None:

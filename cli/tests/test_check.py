@@ -135,8 +135,8 @@ def test_what_a_busy_machine_left_open_is_repeated(
     lines = list(said(settings, tally))
     (name,) = tally.repeated
     assert lines[0] == (
-        f"repeated, because the first attempt could not be judged: {name} "
-        f"(the reason for {name}: the threads waited 1001.0 s)"
+        f"repeated, because the first attempt could not be judged: {name}. "
+        "The reason: the threads waited 1001.0 s. The repetition was judged, so you need do nothing"
     )
 
 
@@ -287,7 +287,7 @@ def test_a_crash_shows_its_session_and_what_was_printed(settings: Settings) -> N
     assert "-fsanitize=address" in text
     assert (
         "`keydrome debug ./mine-asan.so --benchmark sample --instance small --scale smoke "
-        "--seed 00000000000000aa` name the first wrong access"
+        "--seed 00000000000000aa`: it names the place in the source"
     ) in text
     # A crash without a witness has no calls to read.
     assert "read-a-witness" not in text
@@ -333,10 +333,11 @@ def test_a_library_that_passed_learns_how_to_look_for_races(settings: Settings) 
     tally = Tally("./mine.so", facts=LibraryFacts(LibraryKind.INDEX, 1))
     _, note = said(settings, tally)
     assert note.startswith(
-        "race: a data race need not cause wrong results. To find more: `cc -g -O1 -shared "
+        "race: the library passed, but it can still have data races, because a race need not cause wrong results. "
+        "To look for them, build the library with `cc -g -O1 -shared "
     )
     assert "-fsanitize=thread" in note
-    assert "`keydrome debug ./mine-tsan.so --benchmark isolation` name both places" in note
+    assert "`keydrome debug ./mine-tsan.so --benchmark isolation`: it shows, for each" in note
     # The suite isolation opens and closes few indexes.
     assert "`keydrome debug ./mine-tsan.so --benchmark sigmod2009` also finds races of open" in note
     tally.is_ours = True  # the user does not build it

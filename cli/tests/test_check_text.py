@@ -47,7 +47,7 @@ def test_one_fault_with_many_names_fits_on_a_screen() -> None:
     lines = printed(long, *many, WARNING)
     assert len(lines) <= 35  # `check` adds at most five lines
     assert lines[0] == "differential: own_insert"
-    assert "  and 11 more" in lines
+    assert "  and 11 more (--witness DIR writes all findings to files)" in lines
     assert lines[-1] == "Warnings (they do not fail the library): second_begin"
     assert all(len(line) <= 110 for line in lines)
 
@@ -75,15 +75,20 @@ def test_text_of_a_library_does_not_control_the_terminal() -> None:
 
 def test_the_line_of_another_finding_begins_with_what_happened() -> None:
     """The place of the call would push the decisive words out of the line."""
-    place = "phase test, thread 0, operation 3: "
+    place = 'phase "test", thread 0, operation 3: '
     what = "insertRecord returned undocumented code 77, which keydrome/index.h does not allow here"
     other = replace(WORDS, name="illegal_answer", detail=place + what)
     lines = printed(SCRIPT, other)
-    assert (
+    assert lines[-2].startswith(
         "  unit illegal_answer: insertRecord returned undocumented code 77, which keydrome"
-        in lines[-1]
     )
-    assert place not in lines[-1]
+    assert (
+        lines[-1]
+        == "  (… marks a line that is cut off; --witness DIR writes all findings to files)"
+    )
+    where = 'index A, transaction 4 of thread 1 in phase "run": '
+    read = replace(WORDS, detail=f"{where}a read failed")
+    assert printed(SCRIPT, read)[-1] == "  unit create: a read failed"
 
 
 def test_a_summary_that_repeats_the_finding_is_printed_once() -> None:

@@ -137,7 +137,10 @@ def test_a_folder_is_no_library(tmp_path: Path, capsys: pytest.CaptureFixture[st
     output = capsys.readouterr().out
     assert "refused (not_a_file)" in output
     assert "give the path of a shared object" in output
-    assert f"error: {tmp_path}: not a regular file" in failing(capsys, "bench", str(tmp_path))
+    assert "this is a folder, not a regular file" in output
+    assert f"error: {tmp_path}: not a regular file, but a folder;" in failing(
+        capsys, "bench", str(tmp_path)
+    )
 
 
 def test_json_for_a_device_leaves_the_device(
@@ -265,7 +268,8 @@ def test_a_full_device_asks_for_space() -> None:
             check=False,
         )
     assert outcome.returncode == 2
-    assert "No space left on device: free some space where the output" in outcome.stderr
+    asks = "No space left on device: free some space on the disk that the output goes to, or on the disk of Keydrome's"
+    assert f"{asks} data folder, {load_settings().var}" in outcome.stderr
     assert "Traceback" not in outcome.stderr
 
 
@@ -273,8 +277,9 @@ def test_an_error_of_the_system_names_the_file_and_what_to_do(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number, advice in (
-        (errno.EACCES, "use sudo, or, if"),
+        (errno.EACCES, "use sudo, or change the permissions"),
         (errno.EIO, "fix this problem, and"),
+        (errno.ENOSPC, "free some space on the disk of this file"),
     ):
         error = OSError(number, os.strerror(number), "/a/b")
         monkeypatch.setattr("cli.listing.run", _raising(error))
@@ -282,6 +287,29 @@ def test_an_error_of_the_system_names_the_file_and_what_to_do(
         text = capsys.readouterr().err
         reason = os.strerror(number)
         assert text.startswith(f"keydrome: error: cannot read or write /a/b: {reason}: {advice}")
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.EACCES, "which an earlier run with sudo may have created: use sudo again, or set"),
+        (errno.ENOSPC, "free some space on its disk, or set"),
+    ],
+)
+def test_an_error_in_the_data_folder_says_whose_folder_it_is(
+    number: int,
+    advice: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KEYDROME_VAR", str(tmp_path))
+    error = OSError(number, os.strerror(number), str(tmp_path / "work" / "5f.lock"))
+    monkeypatch.setattr("cli.listing.run", _raising(error))
+    assert main(["list"]) == 2
+    text = capsys.readouterr().err
+    assert f"{os.strerror(number)}. The file is in Keydrome's data folder" in text
+    assert f"{advice} KEYDROME_VAR to a folder" in text
 
 
 def _raising(error: Exception) -> Callable[[object], int]:

@@ -50,8 +50,8 @@ def test_two_threads_inside_the_library_look_like_a_race() -> None:
         "A crash that needs two threads at once is usually a data race"
     )
     assert text.endswith(
-        "Otherwise, this call or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong "
-        "access. This run did not include the suite with one thread; "
+        "Otherwise, one of these calls or an earlier one may have used memory wrongly; AddressSanitizer names the "
+        "first wrong access. This run did not include the suite with one thread; "
         "`keydrome check ./mine.so --suite differential` plays it."
     )
 
@@ -60,7 +60,7 @@ def test_the_crash_of_a_structure_hardly_is_a_race() -> None:
     """ThreadSanitizer does not see the locks of the runtime, so it would report races that do not exist."""
     text = " ".join(meaning(TWO, "./mine.so", is_structure=True))
     assert "a data race is possible only if the structure claims shared reads" in text
-    assert "This call or an earlier one may have used memory wrongly" in text
+    assert "One of these calls or an earlier one may have used memory wrongly" in text
     file = crash_file(TWO, "./mine.so --config rw", "--seed 1", "", is_structure=True)
     assert "-fsanitize=address" in file
     assert "-fsanitize=thread" not in file
@@ -83,8 +83,8 @@ def test_the_suite_with_one_thread_tells_more(passed: bool, words: str, race: bo
 def test_one_thread_inside_the_library_is_not_called_a_race() -> None:
     assert not is_race(ONE)
     assert (
-        "No other thread was inside the library at that moment: only insertRecord was running. This call or an earlier "
-        "one may have used memory wrongly; AddressSanitizer"
+        "No other thread was inside the library at that moment: only insertRecord was running. The call of "
+        "insertRecord or an earlier one may have used memory wrongly; AddressSanitizer"
     ) in said(ONE)
     assert said(replace(ONE, detail="ended by SIGSEGV")) == ""
 
@@ -99,12 +99,38 @@ def test_a_thread_that_has_completed_no_call_is_not_inside_the_library() -> None
     assert calls_inside(crash) == {3: "get"}
     assert not is_race(crash)
     assert said(crash).startswith(
-        "Thread 3 crashed in get. Thread 2 has completed no call yet, so this is hardly a data race. This call or an "
-        "earlier one may have used memory wrongly; AddressSanitizer"
+        "Thread 3 crashed in get. Thread 2 had completed no call yet, so a data race is unlikely. The call of get "
+        "or an earlier one may have used memory wrongly; AddressSanitizer"
+    )
+    no_stack = "\n".join(line for line in starts.splitlines() if "  stack at" not in line)
+    assert said(replace(crash, detail=no_stack)).endswith(
+        "If your code sets no signal handler, the stack overflowed. Only thread 3 was surely inside the library, in "
+        "get; thread 2 had completed no call yet, so a data race is unlikely. If the stack did not overflow, the call "
+        "of get or an earlier one may have used memory wrongly; AddressSanitizer names the first wrong access."
     )
     both = replace(crash, detail=starts.replace("(operation 7)", "(operation 0)"))
     assert calls_inside(both) == {2: "insertRecord", 3: "get"}
     assert is_race(both)
+
+
+def test_a_thread_that_rolls_back_is_inside_the_library() -> None:
+    rolls_back = 'thread 2: abortTransaction, which rolls back after the result of get("A", 1) (operation 7), was'
+    first = 'thread 2: insertRecord("A", 1) (operation 7) was'
+    crash = replace(TWO, detail=TWO.detail.replace(first, rolls_back))
+    assert calls_inside(crash) == {2: "abortTransaction", 3: "get"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "a thread that the library started: it crashed",
+        "a thread crashed while the library was loaded",
+    ],
+)
+def test_the_stack_of_a_thread_without_a_number_belongs_to_no_client(other: str) -> None:
+    stack = "  stack at the crash: library.so+0x3e3d (get+0x4d) < player"
+    detail = TWO.detail.replace(stack, f"{other}\n{stack}")
+    assert "crashed in" not in said(replace(TWO, detail=detail))
 
 
 def test_wrong_results_with_a_hang_may_be_a_race() -> None:
@@ -120,7 +146,7 @@ def test_wrong_results_with_a_hang_may_be_a_race() -> None:
 @pytest.mark.parametrize(
     ("detail", "words"),
     [
-        ("ended by SIGSEGV", "There is no stack, because the stack overflowed"),
+        ("ended by SIGSEGV", "unknown, because the stack overflowed"),
         ("ended by SIGABRT", "SIGABRT means that abort() was called"),
         (
             "ended by SIGABRT",

@@ -94,6 +94,23 @@ def test_a_setting_that_the_kernel_does_not_report_is_unknown(tmp_path: Path) ->
     assert {setting.fit for setting in settings_of(tmp_path)} == {None}
 
 
+@pytest.mark.parametrize(
+    ("cpus", "words"),
+    [
+        (2, "too few CPUs (2) to keep some of them free for the libraries: use a machine with"),
+        (4, "add isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3 to"),
+        (64, "set the environment variable KEYDROME_CPUS=2-63 for"),
+    ],
+)
+def test_the_advice_on_isolated_cpus_names_cpus_of_this_machine(
+    cpus: int, words: str, tmp_path: Path
+) -> None:
+    stat = "cpu  9 0 0 9 0 0 0 0 0 0\n" + "".join(f"cpu{number} 1\n" for number in range(cpus))
+    write(tmp_path, FIT | {"proc/stat": stat, f"{CPU}/isolated": "\n"})
+    (setting,) = (one for one in settings_of(tmp_path) if one.name == "isolated CPUs")
+    assert words in setting.remedy
+
+
 def test_turbo_is_read_from_the_other_driver_too(tmp_path: Path) -> None:
     write(tmp_path, {f"{CPU}/cpufreq/boost": "1\n"})
     assert [s.found for s in settings_of(tmp_path) if s.fit is False] == ["on"]

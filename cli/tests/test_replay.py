@@ -105,6 +105,26 @@ def test_a_replay_is_compared(
 
 
 @pytest.mark.parametrize(
+    ("changes", "last"),
+    [
+        ({}, "the replay confirms the run"),
+        ({"result__score": None}, "the replay confirms the run"),
+        (
+            {"machine__class": "another, 64 CPUs, 512 GiB"},
+            "the replay confirms the verdict of the run, but says nothing about its ratio",
+        ),
+        (
+            {"result__score_low": None, "result__score_high": None},
+            "the replay confirms the verdict of the run, but says nothing about its ratio",
+        ),
+    ],
+)
+def test_a_ratio_that_was_not_compared_is_not_confirmed(changes: dict[str, Any], last: str) -> None:
+    original = Original.from_json(run_of(**changes))
+    assert compare(original, Verdict.PASSED, summary(0.55, 0.6, 0.7)).lines[-1] == last
+
+
+@pytest.mark.parametrize(
     ("changes", "reason"),
     [
         (

@@ -102,7 +102,8 @@ def test_a_left_out_instance_is_named(
     value["libraries"][0]["left_out"] = "crashed in block 1"
     second.write_text(json.dumps(value), encoding="utf-8")
     assert main(["score", str(first), str(second)]) == 1
-    assert "sample-large-smoke is left out: a: crashed in block 1" in capsys.readouterr().out
+    left_out = "sample-large-smoke is left out, because a has no result (crashed in block 1). To"
+    assert left_out in capsys.readouterr().out
 
 
 def test_files_that_have_no_score_are_refused(

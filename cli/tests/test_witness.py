@@ -9,6 +9,8 @@ import itertools
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from errno import ENOSPC
+from os import strerror
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +64,7 @@ def test_whole_numbers_are_numbers_too() -> None:
         (("transactions_left_out",), -1, "-1 is less than 0"),
         (("transactions", 0, "thread"), -1, "-1 is less than 0"),
         (("transactions", 0, "begin_us"), "0", "begin_us: expected a number, found a string"),
-        (("transactions", 0, "end_us"), float("inf"), "the number is too large"),
+        (("transactions", 0, "end_us"), float("inf"), "the number is not between"),
         (("transactions", 0, "calls", 0, "marked"), 1, "marked: expected a boolean"),
         (("edges", 0, "kind"), "odd", "'odd' is not one of"),
         (("edges", 0, "target"), 2, "target 2 is too large: it must be below 2, the number"),
@@ -204,16 +206,28 @@ def test_a_full_disk_ends_the_writing_and_nothing_else(
     result, finding = failed_session()
 
     def full(*_arguments: object) -> None:
-        raise OutputFileError("cannot write x: No space left on device")
+        raise OutputFileError("cannot write x: advice") from OSError(ENOSPC, strerror(ENOSPC))
 
     monkeypatch.setattr(witness_folder, "write_file", full)
     kept = WitnessFolder(tmp_path, "./mine.so", MINE)
     kept.keep(result, tmp_path)
     kept.finish(finding, [finding], "00000000000000ff")
     assert kept.problem == (
-        "not all files could be written (cannot write x: No space left on device): "
+        "not all files could be written (No space left on device): "
         "fix this problem, or give --witness another folder"
     )
+
+
+def test_a_device_in_the_folder_has_one_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_device(*_arguments: object) -> None:
+        raise OutputFileError("cannot write x: it is a pipe: remove it")
+
+    monkeypatch.setattr(witness_folder, "write_file", is_device)
+    kept = WitnessFolder(tmp_path, "./mine.so", MINE)
+    kept.keep(failed_session()[0], tmp_path)
+    assert kept.problem == "not all files could be written: cannot write x: it is a pipe: remove it"
 
 
 def test_the_folder_says_where_to_start(tmp_path: Path) -> None:
@@ -345,3 +359,20 @@ def test_the_command_that_compiles_a_program_has_whole_paths(tmp_path: Path) -> 
 def test_the_commands_of_all_kinds_of_programs_are_known(line: str) -> None:
     command = compile_command(with_paths(f"/*\n *   {line}\n */\n", Path("/w/one.c"), MINE))
     assert command.endswith("/api/include /w/one.c /home/me/mine.so -o /w/one")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "Build and run, with this file as session.c and your library as LIBRARY.so:",
+        "Build and run it, with your library as LIBRARY.so:",
+    ],
+)
+def test_a_program_with_whole_paths_does_not_explain_names_that_are_not_in_it(before: str) -> None:
+    line = "cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session"
+    program = f"/*\n * {before}\n *   {line}\n */\n"
+    changed = with_paths(program, Path("/w/one.c"), MINE)
+    assert "LIBRARY.so" not in changed
+    assert " (in another place, change the paths):\n" in changed
+    # Without the paths, the names stay.
+    assert with_paths(program, Path("/a/*/b.c"), MINE) == program

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/result.h"
 #include "benchmarks/kit/workload/parameters.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "harness/bench/arguments.h"
@@ -65,18 +66,20 @@ uint64_t bytes_of(const script::Pools& pools) {
          bytes_of(pools.varchar_keys) + bytes_of(pools.payloads);
 }
 
-Cost cost_of(const workload::BenchmarkEntry& entry, const workload::Manifest& manifest,
-             const std::string& instance) {
-  const workload::Parameters parameters = manifest.resolve(instance, "laptop", {}).value();
+Result<Cost> cost_of(const workload::BenchmarkEntry& entry, const workload::Manifest& manifest,
+                     const std::string& instance) {
+  const Result<workload::Parameters> parameters = manifest.resolve(instance, "laptop", {});
+  if (!parameters) return parameters.error();
   Cost cost{.instance = instance};
   std::vector<double> seconds;
   for (int i = 0; i < kRepetitions; ++i) {
     const double start = thread_cpu_s();
-    const script::Script script =
-        entry.make(instance)->generate(parameters, 1, workload::CheckPolicy{}).value();
+    const Result<script::Script> script =
+        entry.make(instance)->generate(*parameters, 1, workload::CheckPolicy{});
+    if (!script) return script.error();
     seconds.push_back(thread_cpu_s() - start);
-    cost.operations = operations_of(script);
-    cost.pool_bytes = bytes_of(script.pools);
+    cost.operations = operations_of(*script);
+    cost.pool_bytes = bytes_of(script->pools);
   }
   std::ranges::sort(seconds);
   cost.seconds = seconds[seconds.size() / 2];
@@ -94,24 +97,31 @@ std::string text(const Cost& cost) {
   return line;
 }
 
+int print_error(const Error& error) {
+  std::fprintf(stderr, "generation_cost: %s\n", error.message.c_str());
+  return 2;
+}
+
 // Prints all instances to standard error, and the most expensive instance of each benchmark to
 // standard output.
 int run(const std::string& json_path, const std::string& only, const std::string& only_instance) {
   Json rows = Json::Array{};
   for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
-    const workload::Manifest manifest = workload::Manifest::parse(entry.manifest_json).value();
-    if (manifest.kind != "performance" || (!only.empty() && only != manifest.name)) continue;
+    const Result<workload::Manifest> manifest = workload::Manifest::parse(entry.manifest_json);
+    if (!manifest) return print_error(manifest.error());
+    if (manifest->kind != "performance" || (!only.empty() && only != manifest->name)) continue;
     Cost most;
-    for (const auto& [instance, unused] : manifest.instances) {
+    for (const auto& [instance, unused] : manifest->instances) {
       if (!only_instance.empty() && only_instance != instance) continue;
-      const Cost cost = cost_of(entry, manifest, instance);
-      std::fprintf(stderr, "%s %s: %s\n", manifest.name.c_str(), instance.c_str(),
-                   text(cost).c_str());
-      if (cost.operations >= kOperationsMin && cost.each() > most.each()) most = cost;
+      const Result<Cost> cost = cost_of(entry, *manifest, instance);
+      if (!cost) return print_error(cost.error());
+      std::fprintf(stderr, "%s %s: %s\n", manifest->name.c_str(), instance.c_str(),
+                   text(*cost).c_str());
+      if (cost->operations >= kOperationsMin && cost->each() > most.each()) most = *cost;
     }
     if (most.operations == 0) continue;
     const std::string figure =
-        "generating ten million operations of " + manifest.name + " " + most.instance;
+        "generating ten million operations of " + manifest->name + " " + most.instance;
     std::printf("%-60s %s\n", figure.c_str(), text(most).c_str());
     rows.push_back(Json::Object{{"figure", figure},
                                 {"value", text(most)},

@@ -58,8 +58,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/json.h"
+#include "base/result.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/player/interpreter.h"
 #include "benchmarks/kit/player/recording.h"
@@ -86,6 +86,11 @@ constexpr std::size_t kTextBytes = 41;
 constexpr uint32_t kKeyStep = 5003;             // odd, so that every key occurs before one repeats
 constexpr int64_t kContestTransactions = 4000;  // about 130,000 calls
 constexpr std::size_t kContestPhase = 2;        // index of the phase test
+
+[[noreturn]] void leave(const std::string& message) {
+  std::fprintf(stderr, "harness_cost: %s\n", message.c_str());
+  std::exit(2);
+}
 
 format::Op make_op(format::OpCode code, uint8_t flags, uint32_t key, uint32_t argument) {
   format::Op op{};
@@ -158,15 +163,16 @@ script::Script plain_script() {
 script::Script contest_script() {
   for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
     if (entry.name != "sigmod2009") continue;
-    const workload::Manifest manifest = workload::Manifest::parse(entry.manifest_json).value();
+    const Result<workload::Manifest> manifest = workload::Manifest::parse(entry.manifest_json);
+    if (!manifest) leave(manifest.error().message);
     const workload::ParameterValues values = {{"threads", 1},
                                               {"inserts_per_thread", 400},
                                               {"tests_per_thread", kContestTransactions},
                                               {"indices", 20}};
-    const workload::Parameters parameters = manifest.resolve("vary_low", "smoke", values).value();
+    const workload::Parameters parameters = manifest->resolve("vary_low", "smoke", values).value();
     return entry.make("vary_low")->generate(parameters, 1, workload::CheckPolicy{}).value();
   }
-  fail(KEYDROME_HERE, "the benchmark sigmod2009 is not registered");
+  leave("this build lacks the benchmark sigmod2009, whose calls are measured; run ./dev build");
 }
 
 // The tables that the player makes from a script (all operations), and a buffer for copied results.
@@ -289,12 +295,8 @@ class Bench {
 double index_floor(const player::IndexApi& api, const std::vector<format::Op>& ops) {
   const CallFloor floor = call_floor(api, ops);
   if (floor.misses > 0) {
-    std::fprintf(
-        stderr,
-        "harness_cost: %u calls did not return SUCCESS, so the measured cost of a call is wrong: "
-        "give indexes/null as the library\n",
-        floor.misses);
-    std::exit(2);
+    leave(std::to_string(floor.misses) + " calls did not return SUCCESS, so the measured cost of " +
+          "a call is wrong: give indexes/null as the library");
   }
   return floor.ns / kCalls;
 }
@@ -313,11 +315,8 @@ double structure_floor(const KeydromeStructureTable& table, const std::vector<fo
   }
   const double elapsed = thread_cpu_ns() - start;
   if (hits > 0) {
-    std::fprintf(stderr,
-                 "harness_cost: the structure is not structures/null: %u reads found a record, so "
-                 "the floor is wrong; rebuild structures/null\n",
-                 hits);
-    std::exit(2);
+    leave("the structure is not structures/null: " + std::to_string(hits) +
+          " reads found a record, so the floor is wrong; rebuild structures/null");
   }
   return elapsed / kCalls;
 }
@@ -445,7 +444,9 @@ int run(const Subjects& subjects, const std::string& json_path) {
   Bench index_bench(subjects.index);
   measure(index_bench, a);
   char name[] = "numbers";
-  if (subjects.bare.create(INT, name) != SUCCESS) return 3;
+  if (subjects.bare.create(INT, name) != SUCCESS) {
+    leave("the function create of runtime/runtime.so failed; run ./dev build");
+  }
   Bench bare_bench(subjects.bare);
   measure(bare_bench, b);
   Json figures = Json::Array{};
@@ -459,28 +460,21 @@ int run(const Subjects& subjects, const std::string& json_path) {
 player::IndexApi load(const std::string& path, const std::string& configuration) {
   const LoadedLibrary library = load_library(path.c_str(), configuration.c_str());
   if (library.status == kLoadOk) return library.api;
-  std::fprintf(stderr, "harness_cost: cannot load %s: %s; run ./dev build, or name another file\n",
-               path.c_str(), library.reason.c_str());
-  std::exit(2);
+  leave("cannot load " + path + ": " + library.reason + "; run ./dev build, or name another file");
 }
 
 const KeydromeStructureTable* load_structure(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
-  if (symbol == nullptr) {
-    std::fprintf(stderr, "harness_cost: cannot load %s; run ./dev build\n", dlerror());
-    std::exit(2);
-  }
+  if (symbol == nullptr) leave("cannot load " + std::string(dlerror()) + "; run ./dev build");
   return reinterpret_cast<decltype(&keydrome_structure)>(symbol)();
 }
 
 Subjects load_subjects(const std::string& folder, const std::string& index_path) {
   const std::string structure = folder + "structures/null.so";
-  const Result<Json> bare = Json::parse_file(KEYDROME_BARE);
-  if (!bare.ok()) {
-    std::fprintf(stderr, "harness_cost: %s\n", bare.error().message.c_str());
-    std::exit(2);
-  }
+  const Result<Json> bare =
+      Json::parse_file(KEYDROME_BARE, "restore this file from Keydrome's repository");
+  if (!bare.ok()) leave(bare.error().message);
   const Json setup = Json::Object{{"structure", structure}, {"configuration", *bare}};
   return {.index = load(index_path.empty() ? folder + "indexes/null.so" : index_path, ""),
           .bare = load(folder + "runtime/runtime.so", setup.dump()),

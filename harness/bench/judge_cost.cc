@@ -146,9 +146,10 @@ script::Outcome read(const script::Script& script, std::vector<PlayedPhase>& pla
   return outcome;
 }
 
-// Returns a row of figures, and prints it.
-Json row(const char* figure, const char* value, const char* target) {
-  std::printf("%-60s %s\n", figure, value);
+// Returns a row of figures, and prints it with its target; "-" means that it has none.
+Json row(const char* figure, const char* value, const std::string& target) {
+  const std::string shown = target == "-" ? "" : " (" + target + ")";
+  std::printf("%-60s %s%s\n", figure, value, shown.c_str());
   return Json::Object{{"figure", figure}, {"value", value}, {"target", target}};
 }
 

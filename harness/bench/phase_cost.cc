@@ -43,6 +43,7 @@
 #include "harness/bench/call_floor.h"
 #include "harness/bench/local_slot.h"
 #include "harness/player/library.h"
+#include "harness/referee/judging/verdict.h"
 #include "harness/referee/session/conductor.h"
 
 namespace keydrome {
@@ -108,10 +109,11 @@ SessionResult play_well(const script::Script& script, const JailOptions& options
                         const Progress& progress) {
   SessionResult result = play(script, options, progress);
   if (result.stop == StopReason::kNone) return result;
-  std::fprintf(stderr,
-               "phase_cost: there are no figures, because a session stopped early; repeat the run. "
-               "The session said: %s %s\n",
-               result.detail.c_str(), result.standard_errors.c_str());
+  const std::string reason = decide(result, judge::Findings(), options.plan.jail.require).reason;
+  const std::string printed =
+      result.standard_errors.empty() ? "" : "\nThe session printed: " + result.standard_errors;
+  std::fprintf(stderr, "phase_cost: there are no figures, because a session stopped early: %s%s\n",
+               reason.c_str(), printed.c_str());
   std::exit(2);
 }
 
@@ -219,8 +221,10 @@ std::string text(double value, const char* unit, int digits) {
   return line;
 }
 
+// Returns a row of figures, and prints it with its target, if it has one.
 Json row(const std::string& figure, const std::string& value, const std::string& target) {
-  std::printf("%-76s %s\n", figure.c_str(), value.c_str());
+  const std::string shown = target.empty() ? "" : " (" + target + ")";
+  std::printf("%-76s %s%s\n", figure.c_str(), value.c_str(), shown.c_str());
   return Json::Object{{"figure", figure}, {"value", value}, {"target", target}};
 }
 

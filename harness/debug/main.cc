@@ -41,7 +41,8 @@ constexpr int kUsage = 2;
 constexpr uint64_t kPieceBytes = 256 << 10;
 
 Result<PreparedSession> prepare(const char* path) {
-  const Result<Json> json = Json::parse_file(path);
+  const Result<Json> json =
+      Json::parse_file(path, "`keydrome debug` writes this plan: start the command again");
   if (!json) return json.error();
   Result<Plan> plan = parse_plan(*json);
   if (!plan) return plan.error();

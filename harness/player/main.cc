@@ -39,10 +39,11 @@ LoadedLibrary load_and_tighten(const Message& message) {
   const char* configuration = message.text + std::strlen(message.text) + 1;
   LoadedLibrary library = load_library(message.text, configuration);
   if (library.status != kLoadOk) return library;
-  std::array<char, 256> reason{};
+  std::array<char, 512> reason{};
   if (keydrome_tighten(".", reason.data(), reason.size()) < 0) {
-    library.status = kLoadNotTightened;
     library.reason = reason.data();
+    const bool other_filter = library.reason == KEYDROME_TIGHTEN_OTHER_FILTER;
+    library.status = other_filter ? kLoadOtherFilter : kLoadNotTightened;
   }
   return library;
 }

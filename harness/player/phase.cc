@@ -35,14 +35,14 @@ void Phase::play() {
   try {
     for (uint32_t t = 1; t < count; ++t) threads.emplace_back([this, t] { run_thread(t); });
   } catch (const std::system_error& error) {
-    // Only the driver, which runs outside the jail (sandbox), has hooks.
+    // Only the driver, which runs outside the jail (sandbox), has hooks. For the jail, the referee
+    // adds the limit of threads, and what to do.
     const char* remedy =
         inputs_.hooks.before
             ? "; end other programs, or raise the limit of processes (ulimit -u; in a container, "
               "pids_limit)"
-            : "; the plan's limit jail.processes also counts the threads that the library starts: "
-              "start fewer of them, or raise the limit";
-    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what() + remedy);
+            : "";
+    give_up(kDoneNoThread, std::string("a thread could not be started: ") + error.what() + remedy);
   }
   // The calling thread plays operations too. Starting and joining one more thread would take longer
   // than the rest of the fixed work of a phase, and would count in its time. The calling thread is
@@ -102,7 +102,7 @@ void Phase::play_pieces(player::Interpreter& interpreter, format::ThreadOutcome&
     if (!inputs_.ring->has(thread, number)) interpreter.await_piece();
     const Result<player::PieceView> piece =
         player::PieceView::open(*inputs_.pools, inputs_.ring->await(thread, number));
-    if (!piece) give_up(kDonePlayer, piece.error().message);
+    if (!piece) give_up(kDoneDamaged, piece.error().message);
     if (!piece->last) channel_.need(phase_id_, thread, number + 1);
     interpreter.run(*piece);
     if (piece->last || interpreter.ended()) break;

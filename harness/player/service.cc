@@ -38,10 +38,7 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait, const Cpus* 
       running.emplace_back([&, t] { run_thread(phase, t, wait, pins); });
     }
   } catch (const std::system_error& error) {
-    give_up(phase, kDonePlayer,
-            std::string("a thread could not be started: ") + error.what() +
-                "; the plan's limit jail.processes also counts the threads that the library "
-                "starts: start fewer of them, or raise the limit");
+    give_up(phase, kDoneNoThread, std::string("a thread could not be started: ") + error.what());
   }
   run_thread(phase, 0, wait, pins);
   for (std::thread& thread : running) thread.join();

@@ -114,7 +114,9 @@ int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
 Result<void> check_outputs(const RunArguments& arguments) {
   Result<void> writable = check_writable(arguments.report_path);
   if (!writable || arguments.histories.folder.empty()) return writable;
-  return check_writable(arguments.histories.folder + "/history");
+  writable = check_writable(arguments.histories.folder + "/history");
+  if (writable) return writable;
+  return Error{"--histories " + arguments.histories.folder + ": " + writable.error().message};
 }
 
 }  // namespace

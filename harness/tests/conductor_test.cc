@@ -97,9 +97,10 @@ TEST_F(ConductorTest, AProgramEndsByTheClock) {
 TEST_F(ConductorTest, CatchesAnException) {
   const SessionResult result = play(script(), options_for("throws_exception"), {});
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);
-  EXPECT_EQ(result.detail,
-            "a function of the library threw an exception in phase populate: the contract forbids "
-            "this; every function must catch its exceptions and return FAILURE");
+  EXPECT_EQ(
+      result.detail,
+      "a function of the library threw an exception in phase \"populate\": the contract forbids "
+      "this; every function must catch its exceptions and return FAILURE");
   EXPECT_NE(result.hang.find(": insertRecord(\"numbers\", "), std::string::npos) << result.hang;
 }
 

@@ -132,7 +132,7 @@ Json failed_report(const Plan& plan) {
   SessionResult result = example_result();
   result.stage = Stage::kPlaying;
   result.stop = StopReason::kViolation;
-  result.detail = "a message with a wrong nonce arrived in phase test";
+  result.detail = "a message with a wrong nonce arrived in phase \"test\"";
   result.phases.clear();
   result.outcome.phases.clear();
   judge::Findings findings(plan.benchmark);

@@ -111,8 +111,23 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
                   "(operation 0) was running or about to begin when"));
   waits.stack = "library.so+0x10";
   EXPECT_TRUE(has(last_calls_text(one_index(), {waits}),
-                  "thread 2: waits for other threads (operation 9) without calling the library\n"
+                  "thread 2: was waiting for other threads (operation 9), without calling the "
+                  "library, when it crashed\n"
                   "  stack at the crash: library.so+0x10"));
+  HungThread aborts = thread(4, "3", "2");
+  aborts.position.rolling_back = true;
+  aborts.stack.clear();
+  aborts.before = {"beginTransaction()"};
+  EXPECT_EQ(last_calls_text(one_index(), {aborts}),
+            "thread 4: abortTransaction, which rolls back after the result of insertRecord(\"A\", "
+            "2) (operation 9), was running when the process ended; the calls before it:\n"
+            "  beginTransaction()");
+  HungThread piece = thread(5, "3", "2");
+  piece.position = {.op = 9, .awaits_piece = true, .call = "insertRecord(\"A\", 2)"};
+  piece.stack.clear();
+  EXPECT_EQ(last_calls_text(one_index(), {piece}),
+            "thread 5: was waiting for the next operations from the referee (operation 9), without "
+            "calling the library, when the process ended");
 }
 
 TEST(HangText, ShowsTheStacksOfACrash) {
@@ -123,10 +138,29 @@ TEST(HangText, ShowsTheStacksOfACrash) {
   HungThread own;
   own.stack = "library.so+0x20";
   EXPECT_EQ(last_calls_text(one_index(), {finished, own}),
-            "thread 1: has finished the phase\n"
+            "thread 1: had finished the phase when it crashed\n"
             "  stack at the crash: library.so+0x10\n"
-            "a thread that plays no operations\n"
+            "a thread that the library started: it crashed\n"
             "  stack at the crash: library.so+0x20");
+  own.loads_library = true;
+  EXPECT_EQ(last_calls_text(one_index(), {own}),
+            "a thread crashed while the library was loaded\n"
+            "  stack at the crash: library.so+0x20");
+}
+
+TEST(HangText, AThreadThatEndedWithinItsCallHasNoStack) {
+  HungThread ended = thread(0, "1", "2");
+  ended.position.touched.clear();
+  ended.facts.reset();
+  ended.stack.clear();
+  const std::string text = hang_text(one_index(), {ended});
+  EXPECT_TRUE(
+      text.ends_with("thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for "
+                     "at least 1.2 s; the kernel no longer lists the thread, so it has ended "
+                     "within this call, which a library must not cause"))
+      << text;
+  ended.position.op = 0;
+  EXPECT_TRUE(has(hang_text(one_index(), {ended}), "so it has ended or not begun"));
 }
 
 TEST(HangText, AThreadThatWaitsForItsPieceDoesNotWaitForTheLibrary) {

@@ -38,7 +38,7 @@ inline std::vector<Instance> all_instances() {
 // `refusal` is an error message that refuses a session. If it tells the user to lower a parameter,
 // lowers this parameter and returns true. Otherwise returns false.
 inline bool follow(const std::string& refusal, workload::Parameters& parameters) {
-  static const std::regex advice("lower ([a-z0-9_]+) to ([0-9]+) or less");
+  static const std::regex advice("lower the parameter ([a-z0-9_]+) to ([0-9]+) or less");
   std::smatch found;
   if (!std::regex_search(refusal, found, advice)) return false;
   workload::ParameterValues values = parameters.values();

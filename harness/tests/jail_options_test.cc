@@ -61,8 +61,8 @@ TEST(JailProcess, ThatCannotStartSaysWhatToDo) {
   const Result<JailProcess> started = JailProcess::start(options);
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().message,
-            "cannot start the jail /no/such/jail: No such file or directory; run ./dev build, or "
-            "correct the path in the plan");
+            "cannot start the jail /no/such/jail: No such file or directory; run ./dev build, or, "
+            "in a plan of your own, correct the path");
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ TEST(FitMemory, TheRemedyOfARefusalFits) {
     if (need.ok()) continue;
     EXPECT_TRUE(need.error().message.find("GiB") != std::string::npos ||
                 need.error().message.find("keys or payloads, but") != std::string::npos ||
-                need.error().message.find("a session with procedures") != std::string::npos)
+                need.error().message.find("whose calls depend on earlier results") !=
+                    std::string::npos)
         << instance.name << ": " << need.error().message;
     if (!follow(need.error().message, parameters)) {
       EXPECT_TRUE(need.error().message.ends_with("choose a smaller scale")) << instance.name;
@@ -111,14 +112,16 @@ TEST(FitMemory, MemoryBoundsTheRecordsUntilTheNumbersEnd) {
         std::tuple{"insert_ratio inserts_40", "records", int64_t{4'000'000'000},
                    "a session can have at most 4200000000"},
         std::tuple{"smallbank hot_100", "accounts", int64_t{100'000'000},
-                   "a session with procedures can have at most"}}) {
+                   "whose calls depend on earlier results, can have at most"}}) {
     const std::string text = refusal(instance, parameter, value);
     if (text == "not built") continue;  // builds with sanitizers leave most benchmarks out
     if (*words == '\0') {
       EXPECT_EQ(text, "") << instance;
     } else {
       EXPECT_NE(text.find(words), std::string::npos) << instance << ": " << text;
-      EXPECT_NE(text.find("lower " + std::string(parameter) + " to "), std::string::npos) << text;
+      EXPECT_NE(text.find("lower the parameter " + std::string(parameter) + " to "),
+                std::string::npos)
+          << text;
     }
   }
 }

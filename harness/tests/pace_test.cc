@@ -53,8 +53,13 @@ TEST_F(PaceTest, AThreadThatMovedBetweenTheLastSamplesIsSlow) {
   sample(15'000);
   EXPECT_TRUE(advancing(15'000));
   EXPECT_EQ(text(15'000),
-            "; thread 0 made 100 of 2,000 operations in 15.0 s and was still advancing; at this "
-            "rate the phase takes about 300 s");
+            "; in 15.0 s, thread 0 made 100 of 2,000 operations; it was still advancing, and at "
+            "this rate the phase takes about 300 s");
+  reach(1, 1'500);
+  sample(15'000);
+  EXPECT_EQ(text(15'000),
+            "; in 15.0 s, thread 0 made 100 of 2,000 operations and thread 1 made 1,500 of 2,000; "
+            "they were still advancing, and at this rate the phase takes about 300 s");
 }
 
 TEST_F(PaceTest, AThreadThatNeverMovedHangs) {
@@ -114,7 +119,10 @@ TEST_F(PaceTest, APhaseWhoseThreadsHaveJustFinishedIsSlow) {
   reach(1, 2'000);
   sample(14'500);
   EXPECT_TRUE(advancing(15'000));
-  EXPECT_EQ(text(15'000), "; all threads had finished in 15.0 s");
+  EXPECT_EQ(
+      text(15'000),
+      "; all threads had made their calls, and the phase, which had run for 15.0 s, was about "
+      "to end");
   EXPECT_FALSE(advancing(16'000)) << "a thread that does not end hangs";
   EXPECT_FALSE(is_stuck(script_, phase_, watch_, times(60'000)));
 }

@@ -96,6 +96,10 @@ TEST(Verdict, NamesTheSignal) {
   EXPECT_EQ(decide(result, judge::Findings(), "full").name, "crashed");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
             "the library's process was ended by SIGSEGV while the library was loaded");
+  result.jail.meta["signal"] = "31";
+  EXPECT_TRUE(decide(result, judge::Findings(), "full")
+                  .reason.starts_with("the library's process was ended by SIGSYS while the library "
+                                      "was loaded; the sandbox (jail) sends this signal for"));
 }
 
 // To shrink a failing session, a workload (the code of a benchmark) plays parts of it again and
@@ -201,25 +205,40 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
   SessionResult result = complete();
   result.jail.exit_code = 2;
   EXPECT_EQ(name_of(result), "infrastructure");
+  result.jail.meta["error"] = "what failed; what to do";
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) failed on the machine that ran the library, which is not at fault: "
+            "what failed; what to do");
   result = complete();
   result.jail.exit_code = 1;
   EXPECT_EQ(name_of(result), "infrastructure");
   result = complete();
   result.jail.exited = false;
   EXPECT_EQ(name_of(result), "infrastructure");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "another process killed the jail (sandbox) before it could report how the library "
+            "ended; repeat the run");
+  result.jail.killed_by_referee = true;
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) did not end in time, so the referee killed it before it could "
+            "report how the library ended; repeat the run");
 }
 
 TEST(Verdict, RefusesLessIsolationThanRequired) {
   SessionResult result = complete();
   result.jail.exit_code = 3;
+  result.jail.meta["error"] = "isolation level full is required";
   EXPECT_EQ(name_of(result), "refused");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail (sandbox) did not start the library: isolation level full is required");
   result = complete();
   result.jail.meta["level"] = "weak";
   result.jail.meta["missing"] = "uid,memory";
   EXPECT_EQ(decide(result, judge::Findings(), "full").name, "refused");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the jail gave weak isolation, but the plan requires full; missing: uid, memory "
-            "(run `jail --check` to see what to do, or lower jail.require in the plan)");
+            "this machine's jail (sandbox) gives the isolation level weak, but full is required; "
+            "missing: uid, memory. Run build/release/bin/jail --check to see what to do, or accept "
+            "the level weak (--require weak, or KEYDROME_JAIL_LEVEL=weak for a site's worker)");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "passed");
   result.jail.meta.erase("level");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "refused");
@@ -232,6 +251,10 @@ TEST(Verdict, SaysWhyALibraryWasNotLoaded) {
   EXPECT_EQ(name_of(result), "unsupported");
   result.load_status = kLoadNotTightened;
   EXPECT_EQ(name_of(result), "refused");
+  EXPECT_TRUE(decide(result, judge::Findings(), "full").reason.ends_with("which it must not do"));
+  result.load_status = kLoadOtherFilter;
+  EXPECT_TRUE(decide(result, judge::Findings(), "full")
+                  .reason.ends_with("the detail; a library must not install a seccomp filter"));
   result.load_status = kLoadSymbolMissing;
   judge::Findings findings("unit");
   add_session_findings({}, result, findings);
@@ -296,9 +319,10 @@ TEST(Verdict, WorkAfterTheLastCallIsAWarning) {
   judge::Findings findings("unit");
   add_session_findings({}, result, findings);
   ASSERT_EQ(findings.count("late_work"), 1u);
-  EXPECT_EQ(findings.list()[0].detail.substr(0, 95),
-            "phase test: after the last call had returned, the library used 1.000 s of CPU time in "
-            "0.200 s. ");
+  EXPECT_EQ(
+      findings.list()[0].detail.substr(0, 97),
+      "phase \"test\": after the last call had returned, the library used 1.000 s of CPU time "
+      "in 0.200 s. ");
   EXPECT_FALSE(findings.failed());
   result.phases[0].freezing_cpu_us = 4'000;
   judge::Findings idle("unit");
@@ -324,7 +348,7 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   ASSERT_EQ(findings.count("clock_disagrees"), 1u);
   EXPECT_EQ(
       findings.list()[0].detail,
-      "phase test took 1.000 s by the clock outside the library's process, but 0.000 s by the "
+      "phase \"test\" took 1.000 s by the clock outside the library's process, but 0.000 s by the "
       "clock inside. The time outside counts. The library may have changed the clock of its "
       "process, which it must not do");
   EXPECT_FALSE(findings.failed());

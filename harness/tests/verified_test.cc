@@ -72,9 +72,10 @@ TEST_F(VerifiedTest, AProgramEndsByTheClock) {
 TEST_F(VerifiedTest, CatchesAnException) {
   const SessionResult result = play(script(), options("throws_exception"));
   EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);
-  EXPECT_EQ(result.detail,
-            "a function of the library threw an exception in phase populate: the contract forbids "
-            "this; every function must catch its exceptions and return FAILURE");
+  EXPECT_EQ(
+      result.detail,
+      "a function of the library threw an exception in phase \"populate\": the contract forbids "
+      "this; every function must catch its exceptions and return FAILURE");
   EXPECT_NE(result.hang.find(": insertRecord(\"numbers\", "), std::string::npos) << result.hang;
 }
 

@@ -15,6 +15,7 @@
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -80,11 +81,16 @@ ErrCode code_of(int error) {
   if (error == Environment::kBusy) return DEADLOCK;
   static std::once_flag told;
   std::call_once(told, [&] {
+    // The size of the map is the space that was free at the start (environment.cc).
+    const bool is_full = error == MDB_MAP_FULL || error == ENOSPC;
     std::fprintf(
         stderr,
         "lmdb: LMDB reported the error \"%s\", so a call of this library returned FAILURE; later "
-        "errors are not printed. If LMDB ran out of space, free space in the working directory\n",
-        mdb_strerror(error));
+        "errors are not printed%s\n",
+        mdb_strerror(error),
+        is_full ? ". The records need more space than was free in the working directory at the "
+                  "start, or more than 64 GiB: free space there, or use fewer records"
+                : "");
   });
   return FAILURE;
 }

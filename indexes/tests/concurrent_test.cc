@@ -35,6 +35,18 @@ bool may_try_again(int attempts, std::chrono::steady_clock::time_point start) {
   return attempts % kAttemptsMax != 0 || std::chrono::steady_clock::now() - start < kTimeMin;
 }
 
+// A call of a transaction returned `code`, or abortTransaction returned `aborted` after DEADLOCK.
+// Reports the result that is wrong. `call` names the call.
+void report_wrong_code(const char* call, ErrCode code, ErrCode aborted) {
+  if (code != DEADLOCK) {
+    ADD_FAILURE() << call << " returned " << code_name(code)
+                  << ", but must return SUCCESS or DEADLOCK here";
+  } else {
+    ADD_FAILURE() << "abortTransaction returned " << code_name(aborted) << " after " << call
+                  << " had returned DEADLOCK, but must return SUCCESS or TXN_DNE";
+  }
+}
+
 // Runs `body` in a transaction, and repeats the transaction after DEADLOCK until it commits. `body`
 // returns SUCCESS to commit, or DEADLOCK to be repeated. Returns false if the transaction is given
 // up, or if a call returns another result code.
@@ -48,15 +60,19 @@ bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
       if (txn != nullptr) library().abort(txn);
       continue;
     }
-    if (code == SUCCESS) code = body(txn);
-    if (code == SUCCESS) code = library().commit(txn);
+    const char* call = "beginTransaction";
+    if (code == SUCCESS) {
+      code = body(txn);
+      call = last_call();
+    }
+    if (code == SUCCESS) {
+      code = library().commit(txn);
+      call = "commitTransaction";
+    }
     if (code == SUCCESS) return true;
     const ErrCode aborted = library().abort(txn);
     if (code != DEADLOCK || (aborted != SUCCESS && aborted != TXN_DNE)) {
-      ADD_FAILURE() << "a call returned " << code_name(code)
-                    << ", and abortTransaction then returned " << code_name(aborted)
-                    << ": a call of this transaction must return SUCCESS or DEADLOCK, and the "
-                       "abort after it SUCCESS or TXN_DNE";
+      report_wrong_code(call, code, aborted);
       return false;
     }
   }

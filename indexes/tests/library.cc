@@ -22,6 +22,7 @@ namespace {
 
 Calls loaded;
 uint64_t chosen_seed = 20090116;
+thread_local const char* called = "a call";
 
 template <typename Function>
 bool look_up(void* object, const char* symbol, Function* out) {
@@ -124,6 +125,8 @@ const Calls& library() { return loaded; }
 uint64_t test_seed() { return chosen_seed; }
 void set_test_seed(uint64_t value) { chosen_seed = value; }
 
+const char* last_call() { return called; }
+
 std::string code_name(ErrCode code) { return code_text(static_cast<uint32_t>(code)); }
 
 std::string show(const KeyValue& key) {
@@ -172,12 +175,14 @@ void Handle::reopen() {
 Read Handle::get(TxnState* txn, const KeyValue& key) const {
   const auto record = zeroed_argument<Record>();
   fill_key(type_, key, &record->key);
+  called = "get";
   const ErrCode code = loaded.get(state_, txn, record.get());
   return read_of(code, *record, type_);
 }
 
 Read Handle::next(TxnState* txn) const {
   const auto record = zeroed_argument<Record>();
+  called = "getNext";
   const ErrCode code = loaded.get_next(state_, txn, record.get());
   return read_of(code, *record, type_);
 }
@@ -187,6 +192,7 @@ ErrCode Handle::insert(TxnState* txn, const KeyValue& value, std::string_view pa
   fill_key(type_, value, key.get());
   const auto text = zeroed_argument<std::array<char, MAX_PAYLOAD_LEN + 1>>();
   payload.copy(text->data(), MAX_PAYLOAD_LEN);
+  called = "insertRecord";
   return loaded.insert(state_, txn, key.get(), text->data());
 }
 
@@ -194,6 +200,7 @@ ErrCode Handle::erase(TxnState* txn, const KeyValue& key, std::string_view paylo
   const auto record = zeroed_argument<Record>();
   fill_key(type_, key, &record->key);
   payload.copy(record->payload, MAX_PAYLOAD_LEN);
+  called = "deleteRecord";
   return loaded.erase(state_, txn, record.get());
 }
 

@@ -68,6 +68,9 @@ const char* make_index(KeyType type, std::string_view hint = "index");
 // with every key type.
 KeyValue numbered_key(KeyType type, int64_t number);
 
+// Returns the name of the last of the four calls on records that this thread made with a Handle.
+const char* last_call();
+
 // An open index of one thread.
 class Handle {
  public:

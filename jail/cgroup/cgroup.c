@@ -102,9 +102,9 @@ static bool remove_one(const struct cgroups* cgroups, enum hierarchy hierarchy) 
   if (group->directory < 0 || cgroup_delete(cgroups, hierarchy)) {
     return true;
   }
-  dprintf(STDERR_FILENO,
-          "jail: cannot remove the control group %s/%s: %s; run jail --sweep later\n", group->mount,
-          cgroups->name, strerror(errno));
+  const char* why = errno == EBUSY ? "it still contains processes" : strerror(errno);
+  dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s\n", group->mount,
+          cgroups->name, why);
   return false;
 }
 

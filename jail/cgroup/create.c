@@ -31,6 +31,18 @@ static void note(struct isolation* isolation, const char* what, int error) {
   note_trouble(isolation, what, error, error == EBUSY ? TROUBLE_BUSY : TROUBLE_NOT_WRITABLE);
 }
 
+/* Records that the jail could not write to the file `name` of the open folder `directory`. */
+static void note_file(struct isolation* isolation, int directory, const char* name, int error) {
+  char link[32];
+  char path[kMaxMountPath + kMaxGroup];
+  char file[sizeof path + 40];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+  const ssize_t length = readlink(link, path, sizeof path - 1);
+  path[length > 0 ? length : 0] = '\0';
+  snprintf(file, sizeof file, "%s%s%s", path, length > 0 ? "/" : "", name);
+  note(isolation, file, error);
+}
+
 /* Makes the group of a hierarchy. The directory of the first group also serves as the slot's lock.
  * Returns false if the hierarchy is not mounted, or if the group cannot be made. In the second
  * case, also notes the error in `isolation`. */
@@ -61,7 +73,7 @@ static bool set_text(int directory, const char* name, const char* text,
                      struct isolation* isolation) {
   int error = write_file_at(directory, name, text);
   if (error) {
-    note(isolation, name, error);
+    note_file(isolation, directory, name, error);
   }
   return error == 0;
 }
@@ -79,7 +91,7 @@ static bool limit_swap(int directory, const char* name, uint64_t bytes,
                        struct isolation* isolation) {
   int error = write_number_at(directory, name, bytes);
   if (error && error != ENOENT) {
-    note(isolation, name, error);
+    note_file(isolation, directory, name, error);
   }
   return error == 0 || error == ENOENT;
 }
@@ -107,7 +119,7 @@ static bool enable_v2(const struct cgroups* cgroups, const char* controller,
   const struct group* group = &cgroups->groups[HIERARCHY_UNIFIED];
   int parent = openat(group->directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (parent < 0) {
-    note_trouble(isolation, "the parent of the jail's control group", errno, TROUBLE_NOT_READABLE);
+    note_trouble(isolation, group->mount, errno, TROUBLE_NOT_READABLE);
     return false;
   }
   bool enabled = lists(parent, "cgroup.subtree_control", controller);
@@ -188,26 +200,33 @@ static void leave_out_cpuset(struct cgroups* cgroups) {
   }
 }
 
+/* Copies the list of memory nodes from the parent group. A new v1 cpuset has an empty list, and
+ * processes cannot enter a cpuset with an empty list. Returns false if this is not possible. */
+static bool copy_nodes(const struct cgroups* cgroups, struct isolation* isolation) {
+  const struct group* group = &cgroups->groups[HIERARCHY_CPUSET];
+  char nodes[256];
+  long length = read_file_at(group->directory, "../cpuset.mems", nodes, sizeof nodes);
+  if (length <= 0) {
+    const int error = length < 0 ? errno : ENODATA;
+    char file[sizeof group->mount + 16];
+    snprintf(file, sizeof file, "%s/cpuset.mems", group->mount);
+    note_trouble(isolation, file, error, length < 0 ? TROUBLE_NOT_READABLE : TROUBLE_EMPTY);
+    return false;
+  }
+  return set_text(group->directory, "cpuset.mems", nodes, isolation);
+}
+
 static void set_up_cpuset(struct cgroups* cgroups, const struct options* options,
                           struct isolation* isolation) {
   if (!options->cpus) {
     return;
   }
   if (make(cgroups, HIERARCHY_CPUSET, isolation)) {
-    /* Copies the list of memory nodes from the parent group. A new v1 cpuset has an empty list, and
-     * processes cannot enter a cpuset with an empty list. */
-    int directory = cgroups->groups[HIERARCHY_CPUSET].directory;
-    char nodes[256];
-    long length = read_file_at(directory, "../cpuset.mems", nodes, sizeof nodes);
-    if (length <= 0) {
-      note_trouble(isolation, "cpuset.mems of the parent group", length < 0 ? errno : ENODATA,
-                   TROUBLE_NOT_READABLE);
-    }
-    if (length <= 0 || !set_text(directory, "cpuset.mems", nodes, isolation)) {
+    if (!copy_nodes(cgroups, isolation)) {
       leave_out_cpuset(cgroups);
       return;
     }
-    cgroups->cpuset = directory;
+    cgroups->cpuset = cgroups->groups[HIERARCHY_CPUSET].directory;
   } else if (cgroups->groups[HIERARCHY_UNIFIED].directory >= 0 &&
              enable_v2(cgroups, "cpuset", isolation)) {
     cgroups->cpuset = cgroups->groups[HIERARCHY_UNIFIED].directory;
@@ -225,7 +244,7 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
         options->cpus, strerror(error));
   }
   if (error) {
-    note(isolation, "cpuset.cpus", error);
+    note_file(isolation, cgroups->cpuset, "cpuset.cpus", error);
   } else {
     add(isolation, MECHANISM_CPUSET);
   }

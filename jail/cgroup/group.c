@@ -168,6 +168,20 @@ static bool take_lock(int directory, const struct cgroups* cgroups) {
   return false;
 }
 
+const char* cgroup_advice(int error, const char* otherwise) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+      return geteuid() == 0 ? "run jail --sweep as root of the host, outside any container"
+                            : "run jail --sweep as root";
+    case EROFS:
+      return "make the control groups writable: in a container, add the volume "
+             "/sys/fs/cgroup:/sys/fs/cgroup:rw, or run jail --sweep on the host";
+    default:
+      return otherwise;
+  }
+}
+
 bool cgroup_lock_slot(const struct cgroups* cgroups, enum hierarchy lock) {
   char path[kPathCapacity];
   group_path(cgroups, lock, path);
@@ -218,8 +232,8 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
           path);
     }
     if (!deleted) {
-      die("cannot remove %s, a leftover of an earlier jail: %s; remove it with rmdir", path,
-          strerror(reason));
+      die("cannot remove %s, a leftover of an earlier jail: %s; %s, or choose another --slot", path,
+          strerror(reason), cgroup_advice(reason, "remove it with rmdir"));
     }
   }
   errno = EAGAIN;

@@ -32,4 +32,8 @@ void cgroup_kill_leftovers(const struct cgroups* cgroups);
  * true if the group no longer exists, otherwise false with errno set. */
 bool cgroup_delete(const struct cgroups* cgroups, enum hierarchy hierarchy);
 
+/* Returns what a person can do if the kernel refuses to make or remove a group with `error`. If
+ * neither rights nor a read-only mount are the cause, returns `otherwise`. */
+const char* cgroup_advice(int error, const char* otherwise);
+
 #endif

@@ -35,6 +35,9 @@ struct clones {
 static const char* const kSystemFolders[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
 static const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
 
+/* Advice if a mount point cannot be made. */
+static const char kOtherTarget[] = "for --bind, choose another TARGET";
+
 static bool kernel_is_at_least(unsigned long major, unsigned long minor) {
   struct utsname name;
   char* rest;
@@ -76,8 +79,11 @@ static void add_clone(struct clones* clones, const char* source, const char* tar
   int tree = call_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (tree < 0) {
     if (errno == ENOENT || errno == ENOTDIR) {
-      die("cannot bind %s: %s; create this path, or give --bind a SOURCE that exists", source,
-          strerror(errno));
+      die_errno("create this path, or give --bind a SOURCE that exists", "cannot bind %s", source);
+    }
+    if (errno == EACCES && geteuid() != 0) {
+      die_errno("let the user who starts the jail read this path, or start the jail as root",
+                "cannot bind %s (open_tree)", source);
     }
     die_step("cannot bind %s (open_tree)", source);
   }
@@ -153,24 +159,20 @@ static void make_mount_point(const char* target, bool is_folder) {
   for (char* slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
     if (mkdir(path, 0755) < 0 && errno != EEXIST) {
-      die_errno(
-          "cannot make the folder /%s inside the jail for the mount point %s (for --bind, "
-          "choose another TARGET)",
-          path, target);
+      die_errno(kOtherTarget, "cannot make the folder /%s inside the jail for the mount point %s",
+                path, target);
     }
     *slash = '/';
   }
   if (is_folder) {
     if (mkdir(path, 0755) < 0 && errno != EEXIST) {
-      die_errno("cannot make the folder %s inside the jail (for --bind, choose another TARGET)",
-                target);
+      die_errno(kOtherTarget, "cannot make the folder %s inside the jail", target);
     }
     return;
   }
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
   if (file < 0) {
-    die_errno("cannot make the file %s inside the jail (for --bind, choose another TARGET)",
-              target);
+    die_errno(kOtherTarget, "cannot make the file %s inside the jail", target);
   }
   close(file);
 }
@@ -184,8 +186,11 @@ static void attach(int tree, const char* target, bool is_folder) {
 }
 
 static void enter_empty_root(int root) {
-  if (call_move_mount(root, AT_FDCWD, kMountsPlace) < 0 || chdir(kMountsPlace) < 0) {
-    die_step("cannot mount the jail's root on %s (move_mount, chdir)", kMountsPlace);
+  if (call_move_mount(root, AT_FDCWD, kMountsPlace) < 0) {
+    die_step("cannot mount the jail's root on %s (move_mount)", kMountsPlace);
+  }
+  if (chdir(kMountsPlace) < 0) {
+    die_step("cannot change to the jail's root on %s (chdir)", kMountsPlace);
   }
 }
 
@@ -196,8 +201,8 @@ static void enter_empty_root(int root) {
 static void cover_old_root(void) {
   if (call_mount(".", "/", MS_MOVE) < 0 || chroot(".") < 0 || chdir("/") < 0) {
     die_errno(
-        "the machine refuses pivot_root, and the jail cannot mount its root over the host's root "
-        "(in a container, allow mount and pivot_root in its seccomp profile)");
+        "in a container, allow mount and pivot_root in its seccomp profile",
+        "the machine refuses pivot_root, and the jail cannot mount its root over the host's root");
   }
 }
 

@@ -52,8 +52,9 @@ static const char* sentence(enum hint hint, int error) {
                  : "in a container, set cap_add SYS_ADMIN and a seccomp profile that allows "
                    "mount, as docker-compose.yml does";
     case HINT_CLONE_INTO_CGROUP:
-      return "an ordinary user must start the jail in a group below --cgroup-parent, for example "
-             "with systemd-run --user --scope -p Delegate=yes";
+      return "an ordinary user must start the jail from inside the control groups that root "
+             "delegated to this user: put systemd-run --user --scope -p Delegate=yes in front of "
+             "the command";
     default:
       return "jail --check says what this machine lacks";
   }
@@ -64,24 +65,52 @@ void die_with_hint(enum hint hint, const char* what) {
   die("%s: %s; %s", what, strerror(error), sentence(hint, error));
 }
 
-static const char* control_groups(const struct isolation* isolation) {
-  const bool has_root = isolation->mechanisms & mechanism_bit(MECHANISM_UID);
+#define NO_HIERARCHY(controller)                                                               \
+  "no mounted hierarchy of control groups has the files of this mechanism: as root mount the " \
+  "controller: mkdir /sys/fs/cgroup/" controller "; mount -t cgroup -o " controller            \
+  " none /sys/fs/cgroup/" controller
+
+/* Advice if the control groups are mounted, but none has the files of this mechanism. */
+static const char* no_hierarchy(enum mechanism mechanism) {
+  switch (mechanism) {
+    case MECHANISM_MEMORY:
+      return NO_HIERARCHY("memory");
+    case MECHANISM_PIDS:
+      return NO_HIERARCHY("pids");
+    case MECHANISM_CPU_TIME:
+      return NO_HIERARCHY("cpuacct");
+    case MECHANISM_FREEZE:
+      return NO_HIERARCHY("freezer");
+    default:
+      return NO_HIERARCHY("cpuset");
+  }
+}
+
+static const char* control_groups(const struct isolation* isolation, const struct options* options,
+                                  enum mechanism mechanism) {
+  static const char without_unified[] = "remove the option --without unified";
+  const bool is_unified_disabled = options_disabled(options, DISABLED_UNIFIED);
   switch (isolation->trouble) {
     case TROUBLE_DISABLED:
       return "remove the option --without cgroup";
     case TROUBLE_NOT_MOUNTED:
-      return "mount control groups: mount -t cgroup2 none /sys/fs/cgroup; in a container, add the "
-             "volume /sys/fs/cgroup:/sys/fs/cgroup:rw";
+      return is_unified_disabled
+                 ? without_unified
+                 : "mount control groups: mount -t cgroup2 none /sys/fs/cgroup; in a container, "
+                   "add the volume /sys/fs/cgroup:/sys/fs/cgroup:rw";
     case TROUBLE_NOT_WRITABLE:
-      return has_root ? "make the control groups writable; in a container, add the volume "
-                        "/sys/fs/cgroup:/sys/fs/cgroup:rw"
-                      : "start the jail as root, or let root delegate a group to you and name it "
-                        "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
-                        "one)";
+      return options->has_root
+                 ? "make the control groups writable; in a container, add the volume "
+                   "/sys/fs/cgroup:/sys/fs/cgroup:rw"
+                 : "start the jail as root, or let root delegate a group to you and name it with "
+                   "--cgroup-parent (systemd-run --user --scope -p Delegate=yes makes one)";
     case TROUBLE_NOT_READABLE:
-      return "the jail cannot open the parent of its control group, or cannot read a setting there "
-             "(such as cpuset.mems), or the setting is empty: check that the parent group exists "
-             "and that the setting has a value, or name another group with --cgroup-parent";
+      return "the jail cannot read the path in the note above: let the user who starts the jail "
+             "read it, or name another group with --cgroup-parent";
+    case TROUBLE_EMPTY:
+      return "the file in the note above is empty, so no group below can use memory: as root write "
+             "the numbers of memory nodes to this file (0 if the machine has one node), or name "
+             "another group with --cgroup-parent";
     case TROUBLE_NO_CONTROLLER:
       return "the parent of the jail's control group does not offer the controller of this "
              "mechanism: as root write the controller's name with a plus, such as +memory, to "
@@ -92,12 +121,27 @@ static const char* control_groups(const struct isolation* isolation) {
              "children: name a group without processes with --cgroup-parent; in a container, use "
              "the host's hierarchy (docker run --cgroupns=host, or cgroup: host in a compose file)";
     default:
-      return "the control groups are mounted, but the jail cannot find or write the file of this "
-             "mechanism: check with ls -l that the jail may write the files of the parent group";
+      return is_unified_disabled ? without_unified : no_hierarchy(mechanism);
   }
 }
 
-const char* hint_for_mechanism(const struct isolation* isolation, enum mechanism mechanism) {
+/* Advice if the jail has no file cgroup.kill, which only groups of a v2 hierarchy have. */
+static const char* cgroup_kill_file(const struct isolation* isolation,
+                                    const struct options* options) {
+  if (options_disabled(options, DISABLED_UNIFIED)) {
+    return "remove the option --without unified";
+  }
+  if (strcmp(isolation->backend, "none") == 0) {
+    return control_groups(isolation, options, MECHANISM_KILL);
+  }
+  return strcmp(isolation->backend, "v1") == 0
+             ? "mount a cgroup v2 hierarchy in which the jail may make groups, on Linux 5.14 or "
+               "newer"
+             : "use Linux 5.14 or newer";
+}
+
+const char* hint_for_mechanism(const struct isolation* isolation, const struct options* options,
+                               enum mechanism mechanism) {
   switch (mechanism) {
     case MECHANISM_UID:
       return "start the jail as root: only root can give the program a separate user";
@@ -108,15 +152,30 @@ const char* hint_for_mechanism(const struct isolation* isolation, enum mechanism
     case MECHANISM_CPU_TIME:
     case MECHANISM_FREEZE:
     case MECHANISM_CPUSET:
-      return control_groups(isolation);
+      return control_groups(isolation, options, mechanism);
     case MECHANISM_KILL:
-      return "this mechanism needs Linux 5.14 or newer and a mounted cgroup v2 hierarchy; the "
-             "isolation level does not depend on this mechanism, because ending the PID namespace "
-             "also kills all processes of the jail";
+      return cgroup_kill_file(isolation, options);
     case MECHANISM_NOSYMFOLLOW:
-      return "this mechanism needs Linux 5.14 or newer; the isolation level does not depend on "
-             "this mechanism, because no process outside the jail opens a path inside the jail";
+      return options_disabled(options, DISABLED_NOSYMFOLLOW)
+                 ? "remove the option --without nosymfollow"
+                 : "use Linux 5.14 or newer";
     default:
       return NULL;
+  }
+}
+
+const char* hint_about_level(enum mechanism mechanism) {
+  switch (mechanism) {
+    case MECHANISM_KILL:
+      return "; the isolation level does not depend on this mechanism, because ending the PID "
+             "namespace also kills all processes of the jail";
+    case MECHANISM_CPUSET:
+      return "; the isolation level does not depend on this mechanism, because it changes "
+             "measurements, not isolation";
+    case MECHANISM_NOSYMFOLLOW:
+      return "; the isolation level does not depend on this mechanism, because no process outside "
+             "the jail opens a path inside the jail";
+    default:
+      return "";
   }
 }

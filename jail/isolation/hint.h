@@ -5,6 +5,7 @@
 #define KEYDROME_JAIL_ISOLATION_HINT_H_
 
 #include "jail/isolation/isolation.h"
+#include "jail/options/options.h"
 
 /* The setup steps that machines and containers commonly refuse. */
 enum hint {
@@ -19,6 +20,11 @@ enum hint {
 _Noreturn void die_with_hint(enum hint hint, const char* what);
 
 /* Returns the advice for a missing mechanism, or NULL for a mechanism that is never missing. */
-const char* hint_for_mechanism(const struct isolation* isolation, enum mechanism mechanism);
+const char* hint_for_mechanism(const struct isolation* isolation, const struct options* options,
+                               enum mechanism mechanism);
+
+/* Returns what follows the advice: for a mechanism that does not affect the isolation level, a
+ * remark that says so, otherwise "". */
+const char* hint_about_level(enum mechanism mechanism);
 
 #endif

@@ -25,7 +25,7 @@ static const char* const kNames[MECHANISM_COUNT] = {
 };
 
 /* The mechanisms that level weak needs. It also needs at least one of UID and USER_NAMESPACE;
- * isolation_level() checks this. */
+ * isolation_lacking() checks this. */
 static const enum mechanism kWeak[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
                                        MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
                                        MECHANISM_RLIMITS,      MECHANISM_SECCOMP};
@@ -40,23 +40,33 @@ static const enum mechanism kWeak[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
 static const enum mechanism kFullAlso[] = {MECHANISM_UID, MECHANISM_MEMORY, MECHANISM_PIDS,
                                            MECHANISM_CPU_TIME, MECHANISM_FREEZE};
 
-static bool has_all(uint32_t mechanisms, const enum mechanism* needed, size_t count) {
+static uint32_t set_of(const enum mechanism* mechanisms, size_t count) {
+  uint32_t set = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!(mechanisms & mechanism_bit(needed[i]))) {
-      return false;
+    set |= mechanism_bit(mechanisms[i]);
+  }
+  return set;
+}
+
+uint32_t isolation_lacking(uint32_t mechanisms, enum level level) {
+  uint32_t needed = 0;
+  if (level >= LEVEL_WEAK) {
+    needed = set_of(kWeak, sizeof kWeak / sizeof *kWeak);
+    if (!(mechanisms & mechanism_bit(MECHANISM_USER_NAMESPACE))) {
+      needed |= mechanism_bit(MECHANISM_UID);
     }
   }
-  return true;
+  if (level == LEVEL_FULL) {
+    needed |= set_of(kFullAlso, sizeof kFullAlso / sizeof *kFullAlso);
+  }
+  return needed & ~mechanisms;
 }
 
 enum level isolation_level(uint32_t mechanisms) {
-  const uint32_t identities =
-      mechanism_bit(MECHANISM_UID) | mechanism_bit(MECHANISM_USER_NAMESPACE);
-  if (!has_all(mechanisms, kWeak, sizeof kWeak / sizeof *kWeak) || !(mechanisms & identities)) {
+  if (isolation_lacking(mechanisms, LEVEL_WEAK)) {
     return LEVEL_NONE;
   }
-  bool full = has_all(mechanisms, kFullAlso, sizeof kFullAlso / sizeof *kFullAlso);
-  return full ? LEVEL_FULL : LEVEL_WEAK;
+  return isolation_lacking(mechanisms, LEVEL_FULL) ? LEVEL_WEAK : LEVEL_FULL;
 }
 
 const char* mechanism_name(enum mechanism mechanism) { return kNames[mechanism]; }

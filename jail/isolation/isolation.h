@@ -42,7 +42,8 @@ enum cgroup_trouble {
   TROUBLE_DISABLED,      /* --without cgroup */
   TROUBLE_NOT_MOUNTED,   /* no hierarchy is mounted */
   TROUBLE_NOT_WRITABLE,  /* the jail could not create a group or write to its files */
-  TROUBLE_NOT_READABLE,  /* the jail could not open the parent group or read a value there */
+  TROUBLE_NOT_READABLE,  /* the jail could not open the parent group or read a file there */
+  TROUBLE_EMPTY,         /* a file of the parent group, from which the jail copies, is empty */
   TROUBLE_NO_CONTROLLER, /* the parent group of a v2 hierarchy does not offer a controller */
   TROUBLE_BUSY /* v2: the parent group contains processes, so it cannot enable controllers */
 };
@@ -53,7 +54,7 @@ struct isolation {
   uint32_t mechanisms;
   const char* backend; /* the hierarchies in use: "hybrid", "v1", "v2" or "none" (cgroup.h) */
   enum cgroup_trouble trouble;
-  char note[256]; /* why a mechanism is missing, for people; may be empty */
+  char note[384]; /* why a mechanism is missing, for people: a path and an error; may be empty */
 };
 
 /* Returns the level of a set of mechanisms:
@@ -62,6 +63,9 @@ struct isolation {
  * - weak: the program is isolated, but a part of what level full adds is missing.
  * - none: a part of the isolation itself is missing. */
 enum level isolation_level(uint32_t mechanisms);
+
+/* Returns the mechanisms that `level` needs in addition to `mechanisms`. */
+uint32_t isolation_lacking(uint32_t mechanisms, enum level level);
 
 const char* mechanism_name(enum mechanism mechanism);
 const char* level_name(enum level level);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/sched.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,10 +25,9 @@ enum { kDyingUs = 500000 };
 static dev_t device_of_root_place(void) {
   struct stat status;
   if (stat(kMountsPlace, &status) < 0) {
-    die_errno(
-        "cannot read the status of the folder %s, which the jail needs (create it with "
-        "`mkdir -m 1777 %s`)",
-        kMountsPlace, kMountsPlace);
+    die("cannot read the status of the folder %s, which the jail needs: %s; create it with "
+        "`mkdir -m 1777 %s`",
+        kMountsPlace, strerror(errno), kMountsPlace);
   }
   return status.st_dev;
 }
@@ -69,20 +69,37 @@ static bool user_may_have_others(const struct options* options) {
   return others;
 }
 
+/* Appends formatted text to the string `text`, which has room for `capacity` bytes in all. */
+__attribute__((format(printf, 3, 4))) static void append(char* text, size_t capacity,
+                                                         const char* format, ...) {
+  const size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, capacity - used, format, arguments);
+  va_end(arguments);
+}
+
 struct found {
-  char* text;
-  size_t capacity;
+  char list[160]; /* the processes, separated by commas; ends with "..." if more do not fit */
   int count;
+  bool full;
 };
 
 static void take_process(const struct process* process, void* context) {
+  static const char more[] = ", ...";
   struct found* found = context;
-  size_t used = strlen(found->text);
-  snprintf(found->text + used, found->capacity - used, " %d (%s)", process->number, process->name);
+  char text[64];
+  snprintf(text, sizeof text, "%s%d (%s)", found->count ? ", " : "", process->number,
+           process->name);
+  const bool fits = strlen(found->list) + strlen(text) + sizeof more <= sizeof found->list;
+  if (!found->full) {
+    append(found->list, sizeof found->list, "%s", fits ? text : more);
+  }
+  found->full = found->full || !fits;
   found->count++;
 }
 
-static bool processes_left(const struct options* options, char* detail, size_t capacity) {
+static bool processes_left(const struct options* options, struct found* found) {
   /* For an ordinary caller the check is impossible: the program ran as the caller's own user, which
    * has other processes. */
   if (!options->has_root || !user_may_have_others(options)) {
@@ -94,23 +111,49 @@ static bool processes_left(const struct options* options, char* detail, size_t c
   const struct timespec pause = {.tv_nsec = 10000000};
   const uint64_t deadline = now_us() + kDyingUs;
   for (;;) {
-    struct found found = {.text = detail, .capacity = capacity};
-    detail[0] = '\0';
-    processes_find(options_user(options), options_user(options), take_process, &found);
-    if (found.count == 0 || now_us() > deadline) {
-      return found.count > 0;
+    *found = (struct found){.count = 0};
+    processes_find(options_user(options), options_user(options), take_process, found);
+    if (found->count == 0 || now_us() > deadline) {
+      return found->count > 0;
     }
     nanosleep(&pause, NULL);
+  }
+}
+
+/* Writes what is left, and what a person can do about it, into `text`. `list` is the list of
+ * processes, "" if there are none. */
+static void describe(char* text, size_t capacity, const char* list, int slot, bool groups,
+                     bool mounts) {
+  const bool swept = *list || groups; /* jail --sweep removes processes and groups */
+  if (*list) {
+    append(text, capacity, "processes %s", list);
+  }
+  if (groups) {
+    append(text, capacity, "%scontrol groups keydrome-slot-%d", *list ? ", " : "", slot);
+  }
+  if (mounts) {
+    append(text, capacity, "%sa mount on %s", swept ? ", " : "", kMountsPlace);
+  }
+  if (swept) {
+    append(text, capacity, "; run jail --sweep, which removes %s",
+           mounts ? "all but the mount" : "them");
+  }
+  if (mounts) {
+    append(text, capacity, "%s unmount what was mounted on %s during the run",
+           swept ? ", and" : ";", kMountsPlace);
   }
 }
 
 const char* leftovers_find(const struct leftovers_baseline* baseline, const struct options* options,
                            bool groups_removed, char* detail, size_t capacity) {
   static char names[32];
-  detail[0] = '\0';
-  bool processes = processes_left(options, detail, capacity);
+  struct found found = {.count = 0};
+  bool processes = processes_left(options, &found);
+  bool groups = !groups_removed;
   bool mounts = device_of_root_place() != baseline->root_device;
-  snprintf(names, sizeof names, "%s%s%s", processes ? ",processes" : "",
-           groups_removed ? "" : ",groups", mounts ? ",mounts" : "");
+  detail[0] = '\0';
+  describe(detail, capacity, processes ? found.list : "", options->slot, groups, mounts);
+  snprintf(names, sizeof names, "%s%s%s", processes ? ",processes" : "", groups ? ",groups" : "",
+           mounts ? ",mounts" : "");
   return names[0] ? names + 1 : names;
 }

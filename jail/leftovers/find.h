@@ -17,7 +17,7 @@ struct leftovers_baseline {
 void leftovers_note_baseline(struct leftovers_baseline* baseline);
 
 /* Returns the kinds of leftovers ("processes", "groups", "mounts"), separated by commas, or "" if
- * there are none. Writes the numbers and names of leftover processes into `detail`. Call this
+ * there are none. Writes what is left, and what a person can do about it, into `detail`. Call this
  * function after the jail has ended. `groups_removed` is true if all groups of the jail were
  * removed. */
 const char* leftovers_find(const struct leftovers_baseline* baseline, const struct options* options,

@@ -30,7 +30,7 @@ void processes_find(unsigned int first, unsigned int last,
                     void (*take)(const struct process* process, void* context), void* context) {
   DIR* folder = opendir("/proc");
   if (!folder) {
-    die_errno("cannot list /proc (mount it with `mount -t proc proc /proc`)");
+    die_errno("mount it with `mount -t proc proc /proc`", "cannot list /proc");
   }
   for (struct dirent* entry; (entry = readdir(folder));) {
     char path[sizeof entry->d_name + 8];

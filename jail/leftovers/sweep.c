@@ -50,8 +50,8 @@ static void take_process(const struct process* process, void* context) {
 
 static void kill_process(const struct process* process, void* context) {
   if (kill(process->number, SIGKILL) == 0) {
-    printf("swept: process %d (%s) of slot %d\n", process->number, process->name,
-           *(const int*)context);
+    printf("killed process %d (%s), which an earlier jail of slot %d had left\n", process->number,
+           process->name, *(const int*)context);
   }
 }
 
@@ -114,16 +114,18 @@ static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool loc
     }
     const char* mount = cgroups->groups[hierarchy].mount;
     if (!cgroup_delete(cgroups, hierarchy)) {
-      const bool busy = errno == EBUSY;
-      const char* why = busy ? "the sweep killed the processes that the group's file cgroup.procs "
-                               "lists, but some still exist; if they do not disappear, restart the "
-                               "machine"
-                             : strerror(errno);
-      dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s%s\n", mount,
-              cgroups->name, why, busy ? "" : "; remove it with rmdir");
+      const int error = errno;
+      const char* why = error == EBUSY ? "the sweep killed the processes that the group's file "
+                                         "cgroup.procs lists, but some still exist"
+                                       : strerror(error);
+      const char* advice = error == EBUSY ? "if they do not disappear, restart the machine"
+                                          : cgroup_advice(error, "remove it with rmdir");
+      dprintf(STDERR_FILENO, "jail: cannot remove the control group %s/%s: %s; %s\n", mount,
+              cgroups->name, why, advice);
       removed = false;
     } else if (hierarchy != lock || lock_was_there) {
-      printf("swept: group %s/%s\n", mount, cgroups->name);
+      printf("removed the control group %s/%s, which an earlier jail had left\n", mount,
+             cgroups->name);
     }
   }
   return removed;
@@ -137,11 +139,12 @@ static bool sweep_slot(struct cgroups* cgroups, const struct options* options, i
     if (errno == EWOULDBLOCK) {
       return true; /* a running jail uses the slot */
     }
-    dprintf(
-        STDERR_FILENO,
-        "jail: the leftovers of slot %d stay, because the sweep cannot lock the slot: cannot make "
-        "%s/%s: %s; run the sweep as a user who may write there\n",
-        slot, cgroups->groups[lock].mount, cgroups->name, strerror(errno));
+    const int error = errno;
+    dprintf(STDERR_FILENO,
+            "jail: the leftovers of slot %d stay, because the sweep cannot lock the slot: cannot "
+            "make %s/%s: %s; %s\n",
+            slot, cgroups->groups[lock].mount, cgroups->name, strerror(error),
+            cgroup_advice(error, "run jail --sweep again"));
     return false;
   }
   cgroup_kill_leftovers(cgroups);

@@ -200,7 +200,8 @@ static void check_program(const struct options* options) {
   }
   bool takes_program = !options->check && !options->sweep;
   if (takes_program && !options->program) {
-    die("no program given: put its path inside the jail after --; see jail --help");
+    die("no program given: end the command with -- and the path that the program has inside the "
+        "jail, such as -- /program; see jail --help");
   }
   if (!takes_program && options->program) {
     die("--%s takes no program: remove %s", options->check ? "check" : "sweep",
@@ -211,6 +212,25 @@ static void check_program(const struct options* options) {
         "this path with --bind SOURCE:/program",
         options->program[0]);
   }
+}
+
+/* Ends the process with a message about an argument that getopt has rejected. `code` is the value
+ * that getopt_long returned. */
+static _Noreturn void die_rejected(int code, const char* argument) {
+  if (code == ':') {
+    die("%s: the value of this option is missing; see jail --help", argument);
+  }
+  if (optopt >= kFirstCode) {
+    die("%s: the option --%s takes no value; see jail --help", argument,
+        kSpecs[optopt - kFirstCode].name);
+  }
+  int similar = 0;
+  for (int i = 0; i < kSpecCount && strncmp(argument, "--", 2) == 0; i++) {
+    similar += strncmp(kSpecs[i].name, argument + 2, strcspn(argument + 2, "=")) == 0;
+  }
+  die("%s: %s; see jail --help", argument,
+      similar > 1 ? "several options of the jail begin in this way, so write the whole name"
+                  : "is not an option of the jail");
 }
 
 void options_parse(struct options* options, int argc, char** argv) {
@@ -228,10 +248,15 @@ void options_parse(struct options* options, int argc, char** argv) {
   struct option long_options[kSpecCount + 1];
   fill_long_options(long_options);
   opterr = 0;
-  for (int code; (code = getopt_long(argc, argv, "+", long_options, NULL)) != -1;) {
+  for (;;) {
+    const char* argument = optind < argc ? argv[optind] : "";
+    /* '+': stop at the first argument that is no option. ':': return ':' for a missing value. */
+    int code = getopt_long(argc, argv, "+:", long_options, NULL);
+    if (code == -1) {
+      break;
+    }
     if (code < kFirstCode) {
-      die("%s: is not an option of the jail, or its value is missing; see jail --help",
-          argv[optind - 1]);
+      die_rejected(code, argument);
     }
     const struct spec* spec = &kSpecs[code - kFirstCode];
     spec->set(options, spec, optarg);

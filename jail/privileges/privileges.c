@@ -49,8 +49,8 @@ static void clear_capabilities(void) {
     die_step("cannot read the capabilities back (capget)");
   }
   if (data[0].permitted || data[1].permitted) {
-    die("the jail cleared all capabilities with capset, but the kernel kept %08x%08x, so the jail "
-        "does not run the program; " PLEASE_REPORT,
+    die("the jail cleared all capabilities with capset, but the kernel kept some (mask %08x%08x), "
+        "so the jail does not run the program; " PLEASE_REPORT,
         data[1].permitted, data[0].permitted);
   }
 }

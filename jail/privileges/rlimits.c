@@ -68,8 +68,9 @@ void rlimits_raise_open_files(void) {
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
-    die("the jail needs a hard limit of at least %d open files, but the limit is %llu: raise it "
-        "with ulimit -Hn %d",
+    die("the jail needs a hard limit of at least %d open files, but the limit is %llu: start the "
+        "jail as root, or let root add the line `* hard nofile %d` to /etc/security/limits.conf, "
+        "and log in again; in a container, set its ulimit nofile",
         kNeeded, (unsigned long long)allowed, kNeeded);
   }
 }

@@ -39,8 +39,10 @@ static void set_up_descriptors(const struct options* options) {
   }
   for (int i = 0; i < options->pass_fd_count; i++) {
     if (fcntl(options->pass_fds[i], F_SETFD, 0) < 0) {
-      die_step("--pass-fd %d: cannot keep the descriptor open in the program (fcntl)",
-               options->pass_fds[i]);
+      die_errno(RETRY_OR_REPORT,
+                "--pass-fd %d: the descriptor was open when the jail started, but the jail cannot "
+                "keep it open in the program (fcntl)",
+                options->pass_fds[i]);
     }
   }
 }
@@ -50,8 +52,8 @@ static void set_up_descriptors(const struct options* options) {
 static int open_program(const struct options* options) {
   int program = open(options->program[0], O_PATH | O_CLOEXEC);
   if (program < 0) {
-    die_errno("cannot open the program %s inside the jail (bind it with --bind SOURCE:%s)",
-              options->program[0], options->program[0]);
+    die("cannot open the program %s inside the jail: %s; bind it with --bind SOURCE:%s",
+        options->program[0], strerror(errno), options->program[0]);
   }
   return program;
 }
@@ -97,11 +99,11 @@ static int run_program(void* argument) {
   syscall(SYS_execveat, kExecDescriptor, "", options->program, environment, AT_EMPTY_PATH);
   if (errno == ENOENT) {
     die_errno(
-        "cannot execute %s: its loader is missing inside the jail (bind the loader with --bind, "
-        "or link the program statically), or it is a script, which the jail cannot execute",
-        options->program[0]);
+        "either it is a script, which the jail cannot execute, or its loader is missing inside the "
+        "jail: bind the loader with --bind, or link the program statically",
+        "cannot execute %s", options->program[0]);
   }
-  die_errno("cannot execute %s (it must be an executable file for this machine)",
+  die_errno("it must be an executable file for this machine", "cannot execute %s",
             options->program[0]);
 }
 
@@ -112,7 +114,7 @@ static pid_t start_program(const struct program* program) {
   pid_t process = clone(run_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
                         (void*)(uintptr_t)program);
   if (process < 0) {
-    die_errno("cannot start the program's process (clone; free memory, or raise --processes)");
+    die_step("cannot start the program's process (clone)");
   }
   return process;
 }

@@ -356,7 +356,7 @@ static void conclude(struct run* run, struct outcome* outcome) {
   if (!failure[0] && !run->has_ended_report && !run->killed && !outcome->oom_kills) {
     failure =
         "the jail's first process died without a report, so a process outside the jail killed it; "
-        "run the jail again";
+        "repeat the run";
   }
   if (failure[0]) {
     die("%s", failure);

@@ -16,13 +16,15 @@
 static int meta_fd = -1;
 static int report_fd = -1;
 static void (*clean_up)(void);
+static bool root_started;
 
 void die_set_meta_fd(int fd) { meta_fd = fd; }
 void die_set_report_fd(int fd) { report_fd = fd; }
 void die_set_clean_up(void (*function)(void)) { clean_up = function; }
+void die_set_root(bool root) { root_started = root; }
 
-/* The longest message: that of die_step(). */
-enum { kMaxWithReason = kMaxMessage + 256, kMaxLine = kMaxWithReason + 32 };
+/* The longest message: that of die_errno() or die_step(). */
+enum { kMaxWithReason = kMaxMessage + 384, kMaxLine = kMaxWithReason + 32 };
 
 static _Noreturn void fail(char* message) {
   for (char* c = message; *c; c++) {
@@ -58,52 +60,60 @@ void die(const char* format, ...) {
   fail(message);
 }
 
-/* Writes what failed, and why, into a buffer of kMaxWithReason bytes. Returns the length. */
-__attribute__((format(printf, 3, 0))) static size_t describe(char* message, int error,
-                                                             const char* format,
-                                                             va_list arguments) {
+/* Ends the process with a message of three parts: what failed, the text of `error`, and advice. */
+__attribute__((format(printf, 3, 0))) static _Noreturn void fail_with(int error, const char* advice,
+                                                                      const char* format,
+                                                                      va_list arguments) {
   char what[kMaxMessage];
-  vsnprintf(what, sizeof what, format, arguments);
-  snprintf(message, kMaxWithReason, "%s: %s", what, strerror(error));
-  return strlen(message);
-}
-
-void die_errno(const char* format, ...) {
-  const int error = errno;
   char message[kMaxWithReason];
-  va_list arguments;
-  va_start(arguments, format);
-  describe(message, error, format, arguments);
-  va_end(arguments);
+  vsnprintf(what, sizeof what, format, arguments);
+  snprintf(message, sizeof message, "%s: %s; %s", what, strerror(error), advice);
   fail(message);
 }
 
-static const char* advice(int error) {
+void die_errno(const char* advice, const char* format, ...) {
+  const int error = errno;
+  va_list arguments;
+  va_start(arguments, format);
+  fail_with(error, advice, format, arguments);
+}
+
+static const char* advice_about(int error) {
   switch (error) {
     case EPERM:
+      return root_started
+                 ? "root lacks a capability, or a seccomp profile refuses the call: in a "
+                   "container, set cap_add and security_opt as docker-compose.yml does for the "
+                   "service bench"
+                 : "start the jail as root; in a container, allow the call in its seccomp "
+                   "profile, as docker-compose.yml does";
     case EACCES:
+      return "a security module such as AppArmor denies the call: start the jail, or its "
+             "container, with a profile that allows the call (in Docker, security_opt "
+             "apparmor=unconfined)";
     case ENOSYS:
-      return "start the jail as root, on Linux 5.14 or newer; in a container, allow the call as "
-             "docker-compose.yml does";
+      return "this kernel or container does not offer the call: use Linux 5.12 or newer; in a "
+             "container, allow the call in its seccomp profile, as docker-compose.yml does";
     case EMFILE:
+      return "close files in the process that starts the jail, or raise the limit of open files "
+             "(ulimit -n)";
     case ENFILE:
-      return "close open files, or raise the limit of open files (ulimit -n)";
+      return "this machine has too many open files: end programs that have many files open, or as "
+             "root raise the limit: sysctl -w fs.file-max=N, where N is twice the present value";
     case EAGAIN:
+      return "a limit of processes is reached: end other programs, or raise the limit (ulimit -u; "
+             "in a container, pids_limit)";
     case ENOMEM:
     case ENOSPC:
-      return "free memory, or end other processes, and run the jail again";
+      return "free memory, or end other programs, and repeat the run";
     default:
-      return "run the jail again, and please report this message to Keydrome if it appears again";
+      return "repeat the run, and please report this message to Keydrome if it appears again";
   }
 }
 
 void die_step(const char* format, ...) {
   const int error = errno;
-  char message[kMaxWithReason];
   va_list arguments;
   va_start(arguments, format);
-  const size_t length = describe(message, error, format, arguments);
-  va_end(arguments);
-  snprintf(message + length, sizeof message - length, "; %s", advice(error));
-  fail(message);
+  fail_with(error, advice_about(error), format, arguments);
 }

@@ -5,6 +5,8 @@
 #ifndef KEYDROME_JAIL_SUPPORT_DIE_H_
 #define KEYDROME_JAIL_SUPPORT_DIE_H_
 
+#include <stdbool.h>
+
 enum { EXIT_JAIL_FAILED = 2, EXIT_JAIL_REFUSED = 3, kMaxMessage = 480 };
 
 /* Set the descriptor to which die() writes. -1, the initial value, means none.
@@ -25,16 +27,21 @@ void die_set_clean_up(void (*function)(void));
  * text if the error appears in every run with the same input. Use the second text if the error may
  * not appear again, for example because it depends on timing. */
 #define PLEASE_REPORT "this is an error of Keydrome's jail: please report this message"
-#define RETRY_OR_REPORT                                                                            \
-  "this is an error of Keydrome's jail: run the jail again, and please report this message if it " \
+#define RETRY_OR_REPORT                                                                        \
+  "this is an error of Keydrome's jail: repeat the run, and please report this message if it " \
   "appears again"
 
-/* Ends the process with EXIT_JAIL_FAILED and a message; die_errno appends the text of errno.
- * die_step also appends what the user can do about this value of errno. It is for system calls that
- * fail only if the machine refuses them or lacks a resource. Control characters in the message
- * become '?', because the message may contain a file name and the meta output consists of lines. */
+/* Sets whether root started the jail. The advice of die_step() depends on this. */
+void die_set_root(bool root);
+
+/* Ends the process with EXIT_JAIL_FAILED and a message. die_errno appends the text of errno and
+ * `advice`, which says what the user can do. die_step appends the text of errno and advice about
+ * this value of errno. It is for system calls that fail only if the machine refuses them or lacks a
+ * resource. Control characters in the message become '?', because the message may contain a file
+ * name and the meta output consists of lines. */
 _Noreturn void die(const char* format, ...) __attribute__((format(printf, 1, 2)));
-_Noreturn void die_errno(const char* format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void die_errno(const char* advice, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
 _Noreturn void die_step(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -118,6 +118,46 @@ def test_numbers_are_digits(number: str) -> None:
     assert "must be a whole number" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no program given"),
+        (["--", "program"], "must be an absolute path"),
+        (["--check", "--", "/program"], "--check takes no program"),
+        (["--nonsense", "--", "/p"], "--nonsense: is not an option of the jail"),
+        (["--s", "1"], "--s: several options of the jail begin in this way"),
+        (["-xy"], "-xy: is not an option of the jail"),
+        (["--check=1"], "--check=1: the option --check takes no value"),
+        (["--slot"], "--slot: the value of this option is missing"),
+        (["--slot", "1000", "--", "/p"], "from 0 to 999"),
+        (["--slot", "1x", "--", "/p"], "must be a whole number"),
+        (["--memory-bytes", "-1", "--", "/p"], "must be a whole number"),
+        (["--require", "some", "--", "/p"], "must be full, weak or none"),
+        (["--without", "root", "--", "/p"], "must be cgroup, unified"),
+        (["--bind", "/lib", "--", "/p"], "must be SOURCE:TARGET"),
+        (["--bind", "/lib:lib", "--", "/p"], "must be SOURCE:TARGET"),
+        (["--bind", "/lib:/a/../b", "--", "/p"], "contains .."),
+        (
+            ["--bind", "/there/is/no:/a", "--", "/p"],
+            "cannot bind /there/is/no: No such file",
+        ),
+        (
+            ["--bind", "/lib:/work/lib", "--", "/p"],
+            "would hide the target /work/lib",
+        ),
+        (["--pass-fd", "99", "--", "/p"], "the jail has no open descriptor 99"),
+        (["--pass-fd", "1", "--", "/p"], "must be 3 or more"),
+        (["--cpus", "all", "--", "/p"], "must be a list of processors"),
+        (["--", "/p"], "bind it with --bind"),
+    ],
+)
+def test_wrong_options_get_a_message(jails: Jails, arguments: list[str], message: str) -> None:
+    slot = [] if "--slot" in arguments else ["--slot", str(FIRST_SLOT)]
+    done = subprocess.run([JAIL, *slot, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
 def random_options(source: random.Random) -> list[str]:
     """Return a command line with a valid bind and up to three random options, most of them wrong."""
     numbers = ["0", "1", "16", "4096", "1048576", str(2**63), str(2**64), "-1", "x", ""]

@@ -43,9 +43,16 @@ def sweep() -> list[str]:
     return done.stdout.splitlines()
 
 
+def killed(stray: subprocess.Popen[bytes]) -> str:
+    """Return the line that a sweep prints about the process."""
+    return (
+        f"killed process {stray.pid} (sleep), which an earlier jail of slot {FIRST_SLOT} had left"
+    )
+
+
 @BACKENDS
 def test_nothing_is_left(jails: Jails, backend: list[str]) -> None:
-    assert jails.run("idle", options=backend).meta["left"] == ""
+    assert jails.run("idle", options=backend).meta["left"] == "nothing"
 
 
 def test_leftover_process_is_reported(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
@@ -53,14 +60,16 @@ def test_leftover_process_is_reported(jails: Jails, stray: subprocess.Popen[byte
     assert outcome.code == 2
     assert outcome.meta["left"] == "processes"
     assert outcome.meta["status"] == "failed"
-    assert f"the processes: {stray.pid} (sleep)" in outcome.meta["error"]
+    assert outcome.meta["error"].endswith(
+        f": processes {stray.pid} (sleep); run jail --sweep, which removes them"
+    )
     assert "exit_code" not in outcome.meta
 
 
 def test_process_of_another_user_is_no_leftover(jails: Jails) -> None:
     process = subprocess.Popen(["sleep", "600"], user=USER + 1, group=USER, extra_groups=[])
     try:
-        assert jails.run("idle").meta["left"] == ""
+        assert jails.run("idle").meta["left"] == "nothing"
     finally:
         process.kill()
         process.wait()
@@ -69,7 +78,7 @@ def test_process_of_another_user_is_no_leftover(jails: Jails) -> None:
 def test_zombie_is_no_leftover(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
     stray.kill()
     until(lambda: jailed_processes() == [], "the process is dead")
-    assert jails.run("idle").meta["left"] == ""
+    assert jails.run("idle").meta["left"] == "nothing"
 
 
 @BACKENDS
@@ -83,8 +92,10 @@ def test_sweep_after_a_jail_was_killed(
     left = groups()
     assert left
     found = sweep()
-    assert f"swept: process {stray.pid} (sleep) of slot {FIRST_SLOT}" in found
-    assert {line for line in found if "group" in line} == {f"swept: group {path}" for path in left}
+    assert killed(stray) in found
+    assert {line for line in found if "group" in line} == {
+        f"removed the control group {path}, which an earlier jail had left" for path in left
+    }
     stray.wait(timeout=30)
     assert groups() == []
     assert sweep() == []
@@ -110,7 +121,7 @@ def test_sweep_of_all_slots_leaves_reserved_slots_alone(
     done = subprocess.run([JAIL, "--sweep"], capture_output=True, text=True, check=False)
     assert stray.poll() is None
     assert f"slot {FIRST_SLOT}" not in done.stdout
-    assert sweep() == [f"swept: process {stray.pid} (sleep) of slot {FIRST_SLOT}"]
+    assert sweep() == [killed(stray)]
 
 
 def test_sweep_of_a_clean_slot_leaves_it_clean(jails: Jails) -> None:
@@ -140,7 +151,7 @@ def test_sweep_reports_a_slot_that_it_cannot_lock(
     )
     assert done.returncode == 2
     assert f"the leftovers of slot {FIRST_SLOT} stay" in done.stderr
-    assert "Read-only file system" in done.stderr
+    assert "Read-only file system; make the control groups writable" in done.stderr
     assert stray.poll() is None
 
 

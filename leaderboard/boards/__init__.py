@@ -149,7 +149,9 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
     ):
         allowed["scales"] = f"a list that is not empty and contains only {', '.join(Scale)}"
     if not _are_names(data["machines"]) or not data["machines"]:
-        allowed["machines"] = 'a list of machine classes, or ["*"] for all classes'
+        allowed["machines"] = (
+            'a list of machine classes that is not empty, or ["*"] for all classes'
+        )
     choices = {"direction": DIRECTIONS, "family": tuple(FAMILIES), "jail_level": JAIL_LEVELS}
     for name, values in choices.items():
         if data[name] not in values:

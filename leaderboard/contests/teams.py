@@ -146,16 +146,19 @@ def join(team: Team, user: User) -> None:
         if reason := reason_against_sign_up(contest, user):
             raise Refused([f"you cannot join the team, because {reason}"])
         if team.members.count() >= contest.team_size:
-            raise Refused(
-                [
-                    (
-                        f"the team is full: a team has at most {counted(contest.team_size, 'member')}; "
-                        "join or create another team"
-                    )
-                ]
-            )
+            raise Refused([_full(contest)])
         Member.objects.create(contest=contest, team=team, user=user)
         Invitation.objects.filter(team__contest=contest, user=user).delete()
+
+
+def _full(contest: Contest) -> str:
+    """Return why no further user can join a full team, and what to do."""
+    if contest.team_size == 1:
+        return "the team is full: a team of this contest has only one member; create a team of your own"
+    return (
+        f"the team is full: a team has at most {counted(contest.team_size, 'member')}; "
+        "join or create another team"
+    )
 
 
 def leave(team: Team, user: User) -> None:

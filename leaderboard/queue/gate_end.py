@@ -18,6 +18,8 @@ from runner.terms import Severity, Verdict
 if TYPE_CHECKING:
     from leaderboard.models import Submission
 
+SUBMIT_AGAIN = "correct the library and submit it again"
+
 
 def end_gate_early(run: Run) -> int:
     """End the submission's waiting correctness tests if `run`, which has just ended, makes them unnecessary.
@@ -43,7 +45,7 @@ def end_gate_early(run: Run) -> int:
     return waiting.update(
         state=State.CANCELLED,
         finished_at=Now(),
-        reason=f"this test was not run, because {why} {where}: correct the library and submit it again",
+        reason=f"this test was not run, because {why} {where}: {SUBMIT_AGAIN}",
     )
 
 

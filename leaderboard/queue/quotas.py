@@ -21,12 +21,14 @@ from results.counts import counted
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
 DAY = timedelta(days=1)
+_MINUTE = "%Y-%m-%d %H:%M"
 _NOT_CHARGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 
@@ -67,28 +69,58 @@ def reason_against(user: User, wanted: int = 1) -> str:
         return ""
     Share.objects.get_or_create(user_id=user.pk, priority=Priority.CONTEST)
     Share.objects.select_for_update().get(user_id=user.pk, priority=Priority.CONTEST)
-    limit = settings.KEYDROME_SUBMISSIONS_OPEN
+    open_limit = settings.KEYDROME_SUBMISSIONS_OPEN
+    day_limit = settings.KEYDROME_SUBMISSIONS_PER_DAY
+    if min(open_limit, day_limit) < 1:
+        return "the site takes no submissions now: ask an organiser"
     unfinished = _open(user)
-    if unfinished + wanted > limit:
-        open_ones = counted(unfinished, "of your submissions has", "of your submissions have")
-        more = f", you want {wanted} more" if wanted > 1 else ""
-        fewer = ", or choose fewer configurations" if wanted > 1 else ""
-        return (
-            f"{open_ones} not ended yet{more}, and the limit is {limit}: "
-            f"wait until submissions end, or cancel runs{fewer}"
-        )
-    now = timezone.now()
-    limit = settings.KEYDROME_SUBMISSIONS_PER_DAY
-    charged = charged_since(user, now - DAY)
-    excess = len(charged) + wanted - limit
-    if excess > 0:
-        more = f", you want {wanted} more" if wanted > 1 else ""
-        times = counted(len(charged), "time")
-        said = f"you have submitted {times} in the last 24 hours{more}, and the limit is {limit}"
-        if excess > len(charged):
-            return f"{said}: choose fewer configurations"
-        return f"{said}: try again after {charged[excess - 1].created_at + DAY:%Y-%m-%d %H:%M} UTC"
+    if unfinished + wanted > open_limit:
+        return _too_many_open(unfinished, wanted, open_limit)
+    charged = charged_since(user, timezone.now() - DAY)
+    if len(charged) + wanted > day_limit:
+        return _too_many_a_day([one.created_at for one in charged], wanted, day_limit)
     return ""
+
+
+def _too_many_open(unfinished: int, wanted: int, limit: int) -> str:
+    """Return why a user with this many unfinished submissions cannot make `wanted` more, and what to do."""
+    free = limit - unfinished
+    if wanted > limit:
+        return (
+            f"you want {wanted} submissions, and at most {limit} of your submissions may be queued or running at the "
+            f"same time: choose at most {counted(free if free > 0 else limit, 'configuration')}"
+        )
+    open_ones = counted(unfinished, "of your submissions has", "of your submissions have")
+    more = f", you want {wanted} more" if wanted > 1 else ""
+    fewer = f", or choose at most {counted(free, 'configuration')}" if free > 0 else ""
+    return (
+        f"{open_ones} not ended yet{more}, and the limit is {limit}: "
+        f"wait until submissions end, or cancel runs{fewer}"
+    )
+
+
+def _too_many_a_day(charged: Sequence[datetime], wanted: int, limit: int) -> str:
+    """Return why a user cannot make `wanted` more submissions, and what to do.
+
+    `charged` has the times of the user's submissions of the last 24 hours, oldest first.
+    """
+    more = f", you want {wanted} more" if wanted > 1 else ""
+    said = (
+        f"you have submitted {counted(len(charged), 'time')} in the last 24 hours{more}, "
+        f"and the limit is {limit}"
+    )
+    free = limit - len(charged)
+    excess = wanted - free
+    advice = []
+    if free > 0:
+        advice.append(f"choose at most {counted(free, 'configuration')}")
+    if excess <= len(charged):
+        advice.append(f"try again after {charged[excess - 1] + DAY:{_MINUTE}} UTC")
+    if not advice:
+        advice.append(
+            f"try again with one configuration after {charged[-free] + DAY:{_MINUTE}} UTC"
+        )
+    return f"{said}: {', or '.join(advice)}"
 
 
 def repetitions_left(user: User) -> int | None:

@@ -32,7 +32,7 @@ def advisories_of(
 
     Two kinds of runs count: runs of the board's gates (required correctness benchmarks) at their newest versions, and
     runs on the board's benchmark instance on this machine class. If several runs have the same finding, the finding of
-    the newest run is returned. A finding is returned as its name, a number as text and the id of its run.
+    the newest run is returned. A finding is returned as its name, a text and the id of its run.
     """
     target = Q(
         run__benchmark=board.benchmark,
@@ -71,10 +71,12 @@ def advisories_of(
 
 
 def _text(name: str, sessions: Sequence[dict[str, Any]]) -> str:
-    """Return the number that the board shows with a finding; an empty text if it shows none.
+    """Return what the board shows after the name of a finding; an empty text if it shows only the name.
 
-    Only memory_growth has a number: the bytes per transaction by which memory grows.
+    For look_ahead, this is what the name means; for memory_growth, the bytes per transaction by which memory grows.
     """
+    if name == LOOK_AHEAD:
+        return "warning: the library may read its next calls in advance"
     values = [session["candidate"].get(_GROWTH) for session in sessions]
     grown = [value for value in values if value is not None]
     return f"{max(grown):,.0f} bytes per transaction" if name == MEMORY_GROWTH and grown else ""

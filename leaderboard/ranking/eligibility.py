@@ -161,12 +161,23 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
             f"ask an organiser for a run at {scales} scale"
         )
     if not board.accepts_machine(run.machine_class):
+        own = f"the class “{run.machine_class}”" if run.machine_class else "no known class"
         reasons.append(
-            f"the machine of the run has the class {run.machine_class or 'unknown'}; "
-            f"{named(board)} requires the class {' or '.join(board.machines)}. "
-            "The site chooses the machine: ask an organiser for a run on a machine of this class"
+            f"the machine of the run has {own}; "
+            f"{named(board)} requires {_machine_classes(board)}. "
+            "The site chooses the machine: ask an organiser for a run on such a machine"
         )
     return reasons
+
+
+def _machine_classes(board: Board) -> str:
+    """Return in words the machine classes that the board accepts. A class begins with the processor; * is any text."""
+    classes = [
+        f"“{pattern.replace('*, ', 'any processor, ', 1) if pattern.startswith('*, ') else pattern}”"
+        for pattern in board.machines
+    ]
+    text = f"the class {' or '.join(classes)}"
+    return f"{text} (* is any text)" if "*" in text else text
 
 
 def _transactions(run: RunFacts) -> list[str]:

@@ -88,11 +88,11 @@ def _block_run(run: Run, seeds: list[str]) -> Run:
 
 def reason_against_blocks(runs: Sequence[Run]) -> str:
     """Return why these runs cannot have further sessions in common; an empty text if they can."""
-    if len({run.submission_id for run in runs}) < max(len(runs), RUNS_MIN):
-        return (
-            "only one run is chosen, or some runs belong to the same submission: "
-            f"choose at least {RUNS_MIN} runs, each of a different submission"
-        )
+    different = f"choose at least {RUNS_MIN} runs, each of a different submission"
+    if len(runs) < RUNS_MIN:
+        return f"only one run is chosen: {different}"
+    if same := _of_one_submission(runs):
+        return f"{same} belong to the same submission: {different}"
     known = {str(choice.target) for choice in catalogue.choices()}
     if reason := next((reason for run in runs if (reason := _reason_against_one(run))), ""):
         return reason
@@ -110,13 +110,23 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
     return ""
 
 
+def _of_one_submission(runs: Sequence[Run]) -> str:
+    """Return the names of two runs of the same submission, as text; an empty text if there are none."""
+    seen: dict[int, int] = {}
+    for run in runs:
+        if run.submission_id in seen:
+            return f"runs {seen[run.submission_id]} and {run.pk}"
+        seen[run.submission_id] = run.pk
+    return ""
+
+
 def _reason_against_one(run: Run) -> str:
     """Return a reason against further sessions that concerns only this run; an empty text if there is none."""
     if run.is_gate or run.verified:
         kind = "a correctness test" if run.is_gate else "an audit"
         return f"run {run.pk} is {kind}, which cannot be compared by time: choose timed runs"
     if run.submission.deleted_at:
-        return f"the submission of run {run.pk} was deleted: submit the file again"
+        return f"the submission of run {run.pk} was deleted, so its file can no longer run: choose other runs"
     return _reason_without_score(run) if run.score is None else ""
 
 

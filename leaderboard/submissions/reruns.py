@@ -22,7 +22,7 @@ from leaderboard.queue.fairness import Priority
 from leaderboard.ranking import board_entries
 from leaderboard.services import Refused, may_change
 from leaderboard.submissions.new_runs import new_run
-from runner.manifest import Kind, RequestError
+from runner.manifest import Kind
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -94,20 +94,35 @@ def class_of(run: Run) -> str:
     return run.machine.machine_class if run.machine else run.wanted_class
 
 
+def _reason_against_target(run: Run) -> str:
+    """Return that the run's benchmark or instance no longer exists, and what to do; an empty text if both exist."""
+    again = "submit the file again"
+    if run.is_gate:
+        again += ", which queues the present correctness tests"
+    else:
+        again += " and choose another benchmark instance"
+    benchmark = catalogue.benchmarks().get(run.benchmark)
+    if benchmark is None:
+        return f"the benchmark {run.benchmark} no longer exists: {again}"
+    instance = run.hidden.instance if run.hidden else run.instance
+    if instance not in benchmark.instances:
+        return f"the benchmark {run.benchmark} no longer has the instance {instance!r}: {again}"
+    return ""
+
+
 def _reason_against_rerun(run: Run) -> str:
     """Return why a run cannot be repeated; an empty text if it can."""
     if run.submission.deleted_at is not None:
-        return "the submission of this run was deleted: submit the file again"
+        return (
+            "the submission of this run was deleted, so its file can no longer run: "
+            "only the owner can submit the file again"
+        )
     if not run.is_final:
         return "the run has not ended yet: wait until the run ends, or cancel it"
     if run.verdict == Verdict.REFUSED:
         return "the file was refused, so it cannot run: correct the file and submit it again"
-    hidden = run.hidden
-    target = Target(run.benchmark, hidden.instance if hidden else run.instance)
-    try:
-        catalogue.parse_target(str(target))
-    except RequestError as error:
-        return str(error)
+    if reason := _reason_against_target(run):
+        return reason
     same = run.submission.runs.filter(
         benchmark=run.benchmark, instance=run.instance, scale=run.scale, verified=run.verified
     )

@@ -71,7 +71,7 @@ def test_references_are_submitted_once_per_build(
     assert submission.trusted
     assert submission.reference
     assert set(submission.runs.values_list("scale", flat=True)) == {"smoke"}
-    assert "mine: no run is missing" in run("add_reference", "--scale", "smoke", "--sessions", "3")
+    assert "mine: nothing to queue" in run("add_reference", "--scale", "smoke", "--sessions", "3")
     (references / "lib" / "indexes" / "mine.so").write_bytes(library_maker(1).read_bytes())
     assert "mine: 4 runs queued" in run("add_reference", "--scale", "smoke", "--sessions", "3")
 
@@ -96,14 +96,14 @@ def test_runs_that_the_machine_failed_are_missing(references: Path, track: Track
     assert "mine: 3 runs queued" in run("add_reference", "--scale", "smoke")
     again = Run.objects.filter(pk__gt=first[-1].pk).order_by("id")
     assert again[2].instance == first[2].instance
-    assert "mine: no run is missing" in run("add_reference", "--scale", "smoke")
+    assert "mine: nothing to queue" in run("add_reference", "--scale", "smoke")
 
 
 def test_a_gate_alone_can_be_missing(references: Path, repository: Repository) -> None:
     run("add_reference")
     repository.set_version("unit", 2)
     assert "mine: 2 runs queued" in run("add_reference")
-    assert "mine: no run is missing" in run("add_reference")
+    assert "mine: nothing to queue" in run("add_reference")
 
 
 def test_an_unknown_scale_is_reported(references: Path) -> None:
@@ -114,7 +114,10 @@ def test_an_unknown_scale_is_reported(references: Path) -> None:
 def test_a_reference_that_is_refused_is_an_error_each_time(references: Path) -> None:
     (references / "lib" / "indexes" / "mine.so").write_bytes(b"hello")
     for _ in range(2):
-        with pytest.raises(CommandError, match="mine: the file is not an ELF file"):
+        with pytest.raises(
+            CommandError,
+            match=r"mine: .*mine\.so was refused: the file is not an ELF file; it .* text file: run \./dev build",
+        ):
             run("add_reference", "mine")
 
 
@@ -146,6 +149,24 @@ def test_waiting_ends_with_the_last_run_and_reports_each_run(
     assert "mine, sigmod2009 preliminary2 paper: passed" in said
     assert said.count("mine, ") == 4
     assert said.rindex("mine, ") < said.index("Preliminary 1 (sigmod2009")
+
+
+def test_a_test_that_was_not_run_is_explained_to_the_operator(
+    references: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work() -> None:
+        claimed = claims.claim(claims.Slot(machine, 0))
+        assert claimed is not None
+        services.record(make_report(claimed, verdict=Verdict.CRASHED, reason="SIGSEGV"))
+
+    monkeypatch.setattr(add_reference, "pause", work)
+    said = run("add_reference", "--wait")
+    assert "mine, phantom phantom paper: crashed: SIGSEGV" in said
+    assert (
+        "mine, unit unit paper: this test was not run, because the library crashed in the test"
+        in said
+    )
+    assert "correct the library, build it, and repeat this command" in said
 
 
 def test_waiting_leaves_out_the_runs_of_other_libraries(
@@ -186,7 +207,7 @@ def test_a_failure_of_the_machine_is_an_error_and_all_runs_are_missing(
 def test_waiting_without_a_worker_says_what_to_do(references: Path) -> None:
     run("add_reference")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=2))
-    with pytest.raises(CommandError, match="no bench worker claims runs"):
+    with pytest.raises(CommandError, match="no bench worker claims runs: if"):
         run("add_reference", "--wait")
 
 
@@ -211,6 +232,9 @@ def test_the_board_as_text(alice: User, track: Track) -> None:
         "full",
         submission.blob_sha256[:12],
     ]
+    assert len(lines) == 4
+    ranked(track, enter(alice, 1))
+    assert run("show_board", "preliminary1").splitlines()[-1].startswith("A rank such as 1-2 is an")
     with pytest.raises(CommandError, match=r"unknown board 'final': choose from .*preliminary1"):
         run("show_board", "final")
 
@@ -262,8 +286,8 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     ranked(track, submission)
     assert (
         run("recover_lost")
-        == "runs whose worker died or hangs: 0 queued again, 0 ended after their last attempt, "
-        "0 cancelled, as a user had asked\n"
+        == "runs whose worker died or hangs: queued again: 0; ended, because no attempt was left: 0; "
+        "cancelled at a user's request: 0\n"
     )
     assert run("rerun_stale") == (
         "no run queued, because no run with the newest version of its benchmark is missing\n"

@@ -302,13 +302,19 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
 def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bool) -> None:
     reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
     expected = (
-        f"the machine of the run has the class {machine_class}; "
-        "the board Small requires the class *, 2 CPUs, 24 GiB or fast. "
-        "The site chooses the machine: ask an organiser for a run on a machine of this class"
+        f"the machine of the run has the class “{machine_class}”; "
+        "the board Small requires the class “any processor, 2 CPUs, 24 GiB” or “fast”. "
+        "The site chooses the machine: ask an organiser for a run on such a machine"
     )
     assert reasons == ([] if is_accepted else [expected])
     everywhere = replace(BOARD, machines=("*",))
     assert reasons_against(replace(GOOD, machine_class=machine_class), everywhere, PASSED) == []
+
+
+def test_a_pattern_of_machine_classes_is_explained() -> None:
+    board = replace(BOARD, machines=("AMD *, 2 CPUs, 24 GiB",))
+    (reason,) = reasons_against(GOOD, board, PASSED)
+    assert "requires the class “AMD *, 2 CPUs, 24 GiB” (* is any text). The site" in reason
 
 
 def test_an_unknown_jail_level_never_suffices() -> None:
@@ -354,7 +360,7 @@ def test_a_board_is_read_from_its_folder() -> None:
         ({"scales": []}, r"the field 'scales' has the value \[\]"),
         (
             {"machines": "fast"},
-            r'it must be a list of machine classes, or \["\*"\] for all classes',
+            r'it must be a list of machine classes that is not empty, or \["\*"\] for all classes',
         ),
         ({"machines": []}, "the field 'machines' has the value"),
         ({"direction": "up"}, "it must be one of lower, higher"),

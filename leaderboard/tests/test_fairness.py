@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -199,6 +200,30 @@ def test_a_re_run_is_queued_once_and_by_its_owner_only(
     assert again.seeds != run.seeds
     with pytest.raises(services.Refused, match="queued or running already"):
         reruns.rerun(run, by=alice)
+
+
+@pytest.mark.django_db
+def test_a_run_whose_benchmark_or_file_is_gone_cannot_be_repeated(
+    alice: User, organiser: User, track: Track
+) -> None:
+    submission = enter(alice)
+    run = track.finish(timed(submission))
+    gate = track.finish(submission.runs.get(benchmark="unit"))
+    run.instance = "preliminary9"
+    with pytest.raises(
+        services.Refused,
+        match="no longer has the instance 'preliminary9': submit the file again and choose another",
+    ):
+        reruns.rerun(run, by=alice)
+    run.benchmark = "sigmod2010"
+    with pytest.raises(services.Refused, match="the benchmark sigmod2010 no longer exists"):
+        reruns.rerun(run, by=alice)
+    gate.benchmark = "units"
+    with pytest.raises(services.Refused, match="exists: submit the file again, which queues"):
+        reruns.rerun(gate, by=alice)
+    gate.submission.deleted_at = timezone.now()
+    with pytest.raises(services.Refused, match="only the owner can submit the file again"):
+        reruns.rerun(gate, by=organiser)
 
 
 @pytest.mark.django_db

@@ -69,7 +69,8 @@ def test_enough_required_findings_end_the_gate(alice: User, track: Track) -> Non
     second.refresh_from_db()
     assert second.state == State.CANCELLED
     assert second.reason.startswith(
-        "this test was not run, because the library already has 12 required findings"
+        "this test was not run, because the tests have already found 12 faults that make the library fail "
+        f"(most recently in the test “phantom”, run {first.pk}): correct the library"
     )
 
 
@@ -82,7 +83,7 @@ def test_tests_without_progress_end_the_gate(
     track.finish(first, verdict=Verdict.FAILED, findings=(stalled,))
     second.refresh_from_db()
     assert second.state == State.CANCELLED
-    why = "a transaction of the library failed in every attempt in 1 test"
+    why = "in 1 test a transaction failed every time that the test repeated it"
     assert second.reason.startswith(f"this test was not run, because {why} (")
 
 
@@ -128,6 +129,6 @@ def test_the_rules() -> None:
     assert why_gate_ends(Verdict.FAILED, REQUIRED_FINDINGS_MAX - 1) == ""
     assert why_gate_ends(Verdict.REFUSED, 0) == ""
     assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX - 1) == ""
-    stalled = "a transaction of the library failed in every attempt in 3 tests"
+    stalled = "in each of 3 tests a transaction failed every time that the test repeated it"
     assert why_gate_ends(Verdict.FAILED, 4, STALLED_MAX) == stalled
     assert why_gate_ends(Verdict.CRASHED, 0) == "the library crashed"

@@ -53,6 +53,10 @@ def stored(run: Run) -> Any:
             "session 2 of 3, played again for an audit: control library, phase test",
         ),
         (
+            Progress(3, 3, "control again", "test", 0.9),
+            "session 3 of 3: control library for the second time, phase test",
+        ),
+        (
             Progress(4, 4, "candidate", "test", 1.0),
             "session 4, which replaces a session that was too noisy to count: candidate library, phase test",
         ),

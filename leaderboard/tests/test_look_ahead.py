@@ -73,7 +73,8 @@ def test_enough_pairs_of_one_run_decide(alice: User, track: Track) -> None:
     assert run.verdict == Verdict.PASSED
     assert run.eligible, "the finding is only a warning"
     (row,) = rows()
-    assert row.advisories == [{"name": "look_ahead", "text": "", "run": run.pk}]
+    meaning = "warning: the library may read its next calls in advance"
+    assert row.advisories == [{"name": "look_ahead", "text": meaning, "run": run.pk}]
     page = queries.run_page(run.pk, alice)
     assert page is not None
     assert page.audit is not None

@@ -17,6 +17,9 @@ from leaderboard.tests.conftest import LibraryMaker, Repository, Track, enter
 from leaderboard.tests.test_record import gates, ranked, timed
 from leaderboard.tests.test_submit import submit
 from leaderboard.tests.test_worker import Scripted, worker
+from leaderboard.worker import jail_level
+from runner.settings import SettingsError
+from runner.terms import JailLevel
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +61,14 @@ def test_a_run_is_run_again_on_the_class_where_it_was(
     (stale,) = reruns.rerun_stale()
     assert stale.wanted_class == "fast"
     assert reruns.rerun_stale() == []
+
+
+def test_a_wrong_jail_level_of_a_worker_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYDROME_JAIL_LEVEL", "strict")
+    with pytest.raises(SettingsError, match="'strict', but must be one of full, weak, none"):
+        jail_level()
+    monkeypatch.setenv("KEYDROME_JAIL_LEVEL", "weak")
+    assert jail_level() is JailLevel.WEAK
 
 
 def test_a_board_never_mixes_classes(alice: User, bob: User, track: Track, slow: Machine) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard import services
 from leaderboard.models import Machine, Run, State, Submission
-from leaderboard.queue import claims
+from leaderboard.queue import claims, quotas
 from leaderboard.queue.claims import Slot
 from leaderboard.queue.quotas import reason_against
 from leaderboard.tests.conftest import LibraryMaker, enter
@@ -85,6 +85,44 @@ def test_a_run_that_was_lost_and_then_cancelled_is_not_charged(
         services.withdraw(submission, by=alice)
     assert not Run.objects.exclude(state=State.CANCELLED).exists()
     assert reason_against(alice) == ""
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "wanted", "advice"),
+    [
+        (3, 1, "limit is 3: try again after"),
+        (2, 2, "limit is 3: choose at most 1 configuration, or try again after"),
+        (2, 4, "limit is 3: choose at most 1 configuration"),
+        (3, 4, "limit is 3: try again with one configuration after"),
+    ],
+)
+def test_the_advice_about_the_daily_limit_can_be_followed(
+    unfinished: int, wanted: int, advice: str
+) -> None:
+    now = timezone.now()
+    times = [now - timedelta(hours=hours) for hours in (3, 2, 1)][:unfinished]
+    assert f"and the {advice}" in quotas._too_many_a_day(times, wanted, 3)
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "wanted", "advice"),
+    [
+        (3, 1, "wait until submissions end, or cancel runs"),
+        (2, 2, "wait until submissions end, or cancel runs, or choose at most 1 configuration"),
+        (0, 4, "choose at most 3 configurations"),
+        (1, 4, "choose at most 2 configurations"),
+        (3, 4, "choose at most 3 configurations"),
+    ],
+)
+def test_the_advice_about_unfinished_submissions_can_be_followed(
+    unfinished: int, wanted: int, advice: str
+) -> None:
+    assert quotas._too_many_open(unfinished, wanted, 3).endswith(f": {advice}")
+
+
+def test_a_limit_of_zero_closes_the_site(alice: User, settings: Any) -> None:
+    settings.KEYDROME_SUBMISSIONS_PER_DAY = 0
+    assert reason_against(alice) == "the site takes no submissions now: ask an organiser"
 
 
 def test_organisers_have_no_quota(organiser: User) -> None:

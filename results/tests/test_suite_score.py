@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -88,10 +89,18 @@ def test_an_instance_counts_only_if_every_library_passed() -> None:
     ])  # fmt: skip
     assert [one.instance.instance for one in score.counted] == ["a"]
     assert score.left_out == {
-        "ycsb-c-laptop": "y: crashed in block 1",
-        "ycsb-e-laptop": "y: was not compared",
+        "ycsb-c-laptop": "y has no result (crashed in block 1)",
+        "ycsb-e-laptop": "y has no result (it was not compared)",
     }
     assert score.scores[0].score == pytest.approx(3.0)
+
+
+def test_an_instance_without_a_valid_block_says_so() -> None:
+    noisy = replace(result("c", {}), identities=result("c", {"x": []}).identities)
+    score = combine([result("a", {"x": [3.0]}), noisy])
+    assert score.left_out == {
+        "ycsb-c-laptop": "x has no result (every block was too noisy to count)"
+    }
 
 
 @pytest.mark.parametrize(
@@ -108,7 +117,7 @@ def test_an_instance_counts_only_if_every_library_passed() -> None:
         ),
         (
             result("c", {"y": [1.0]}),
-            "no instance has a result of every library: ycsb-a-laptop (y: was not compared), ycsb-c-laptop (x",
+            "On ycsb-a-laptop, y has no result (it was not compared). On ycsb-c-laptop, x has no result (",
         ),
     ],
 )

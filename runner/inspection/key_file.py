@@ -58,7 +58,12 @@ class KeyFile:
                 f"{facts['longest_bytes']}; in key order, a key and the key before it begin with the same "
                 f"{facts['mean_shared_bytes']:.1f} bytes on average"
             )
-        shifted = "; 2^63 was subtracted from each key" if facts["shifted"] else ""
+        shifted = (
+            "; the keys in the file are unsigned, so 2^63 was subtracted from each key (the API's keys are signed), "
+            "which keeps their order"
+            if facts["shifted"]
+            else ""
+        )
         return (
             f"keys: {name}: {self.count:,} integer{s}; hardness: {facts['segments_32_per_million']:,.0f} line "
             "segments per million keys approximate the positions of the keys with an error of at most 32, and "

@@ -27,7 +27,7 @@ from runner.terms import Severity
 from runner.text import capped, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from runner.settings import Settings
 
@@ -54,6 +54,13 @@ ALLOWED_NEEDED = frozenset(
         "libdb-5.3.so",
     }
 )
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFIFO: "a pipe (FIFO)",
+    stat.S_IFSOCK: "a socket",
+}
 _LIBRARY_FOLDERS = (
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -126,6 +133,14 @@ class LibraryFacts:
         }
 
 
+def refusals_text(refusals: Sequence[Refusal]) -> str:
+    """Return all reasons to refuse a file. If there are several, they are numbered, each with what to do."""
+    if len(refusals) == 1:
+        return str(refusals[0])
+    numbered = (f"({number}) {refusal}" for number, refusal in enumerate(refusals, start=1))
+    return f"{len(refusals)} problems: {'; '.join(numbered)}" if refusals else ""
+
+
 def refusal_findings(refusals: Iterable[Refusal]) -> tuple[Finding, ...]:
     """Return the refusals as findings (entries of a report) of the suite "inspection"."""
     return tuple(
@@ -153,11 +168,16 @@ def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) ->
     return _facts(answer, state.st_size)
 
 
+def file_kind(mode: int) -> str:
+    """Return what a file is that is not a regular file, from its st_mode, for messages."""
+    return _KINDS.get(stat.S_IFMT(mode), "a special file")
+
+
 def _refuse_unread(state: os.stat_result, limit_bytes: int) -> Refusal | None:
     if not stat.S_ISREG(state.st_mode):
         return Refusal(
             "not_a_file",
-            "this is a folder, device, pipe or socket, not a regular file",
+            f"this is {file_kind(state.st_mode)}, not a regular file",
             "give the path of a shared object, such as ./NAME.so",
         )
     if state.st_size > limit_bytes:

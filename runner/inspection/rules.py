@@ -220,7 +220,7 @@ def _check_dynamic(image: ElfImage) -> Iterator[dict[str, str]]:
             paths = ", ".join(map(repr, image.tag_strings(tag)))
             remedy = "link without it (no -rpath, --audit, --filter, --auxiliary)"
             problem = (
-                f"the library may not choose what the loader loads, but contains {what}: {paths}"
+                f"the library contains {what}, {paths}, but must not choose what the loader loads"
             )
             yield _refusal("forbidden_entry", problem, remedy)
     if image.tag("DT_FLAGS_1") & _FLAGS1_NOOPEN:
@@ -305,7 +305,7 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
     else:
         remedy = (
             "define and export all ten calls (no static, no -fvisibility=hidden, no version script that hides them); "
-            f"a structure, a data structure without transactions, exports {STRUCTURE_SYMBOL} instead"
+            f"if the file is a structure (a data structure without transactions), export {STRUCTURE_SYMBOL} instead"
         )
     yield _refusal("missing_symbol", problem, remedy)
 

@@ -7,6 +7,7 @@ be compared.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import subprocess
 from contextlib import contextmanager
@@ -92,12 +93,20 @@ def ask_referee(command: str, path: Path, settings: Settings) -> UserFile:
     absolute = path.absolute()
     try:
         ended = subprocess.run(
-            [settings.referee, command, absolute], capture_output=True, text=True, check=False
+            [settings.referee, command, absolute],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise RequestError(
-            f"--{command} {path}: Keydrome's referee could not check the file ({error}): run again with more free "
-            "memory; if this happens again, run ./dev build, or give another file"
+            f"--{command} {path}: cannot start {settings.referee}, which checks the file: {error.strerror}: "
+            f"{'run again with more free memory' if error.errno == errno.ENOMEM else BUILD_FIRST}"
+        ) from error
+    except ValueError as error:
+        raise RequestError(
+            f"--{command} {path}: the name is unusable ({error}): give another file"
         ) from error
     if ended.returncode == _REFUSED:
         raise RequestError(f"--{command} {printable(ended.stderr.strip().removeprefix(_PREFIX))}")

@@ -15,6 +15,7 @@ import pytest
 
 from runner.audit import (
     AUDITED,
+    NO_EFFECT,
     NOT_AUDITED,
     audited_seeds,
     count_cpus,
@@ -152,8 +153,8 @@ def test_a_failure_of_the_machine_is_only_a_warning(settings: Settings, tmp_path
     assert [session.audit for session in result.sessions] == [None] * 3
     (finding,) = result.findings
     assert (finding.name, finding.severity) == ("not_audited", Severity.ADVISORY)
-    fault = "the candidate library has the verdict infrastructure: why"
-    assert finding.detail == f"{NOT_AUDITED} ({fault}); the verdict does not depend on this audit"
+    fault = "the candidate library could not be judged: why"
+    assert finding.detail == f"{NOT_AUDITED}: {fault}. {NO_EFFECT}"
 
 
 @pytest.mark.parametrize(("added", "comparable"), [(3000.0, True), (3001.0, False)])

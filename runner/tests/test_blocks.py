@@ -196,7 +196,8 @@ def test_without_the_null_library_only_the_floor_is_missing(track: Track) -> Non
     track.answer("null", 1.0, "unsupported")
     result = track.run("ab", 2)
     assert (
-        result.floor == "unsupported in the rehearsal (the first block, which does not count): why"
+        result.floor
+        == "rejected its configuration in the rehearsal (the first block, which does not count): why"
     )
     assert result.values() == {"a": [5.0] * 2, "b": [6.0] * 2}
     assert FLOOR not in result.blocks[0].order
@@ -205,7 +206,7 @@ def test_without_the_null_library_only_the_floor_is_missing(track: Track) -> Non
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        ("crashed", "block 1: the control library, .* has the verdict crashed: why"),
+        ("crashed", "in block 1, the control library, .* crashed: why. Try again when"),
         ("refused", "^why$"),
     ],
 )

@@ -60,6 +60,11 @@ def test_a_machine_is_too_busy_if_half_of_the_changes_are_above_20_percent() -> 
         "this machine is too busy to measure on: the control library's result for the same work changed by 22 % "
         "(median of 5 changes, at most 20 % allowed); stop other work on the machine and run again"
     )
+    on_site = why_too_busy(busy, on_site=True)
+    assert on_site.startswith(
+        "the site's machine was too busy to measure on: the control library's"
+    )
+    assert on_site.endswith("at most 20 % allowed)")
 
 
 def test_four_changes_are_too_few_to_call_a_machine_busy() -> None:

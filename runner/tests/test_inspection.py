@@ -15,7 +15,13 @@ import pytest
 
 from runner.execute import run_file
 from runner.inspection import library
-from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
+from runner.inspection.library import (
+    LibraryFacts,
+    LibraryKind,
+    Refusal,
+    inspect_library,
+    refusals_text,
+)
 from runner.manifest import parse_benchmark
 from runner.request import Request
 from runner.terms import JailLevel, Scale, Verdict
@@ -191,10 +197,10 @@ def test_writable_code(good_library: Path, tmp_path: Path, settings: Settings) -
     ("flag", "words"),
     [
         ("-Wl,-rpath,/tmp/evil", "'/tmp/evil'"),
-        ("-Wl,-rpath,/tmp/evil,--disable-new-dtags", "(RPATH): '/tmp/evil'"),
-        ("-Wl,--audit,evil.so", "an audit library: 'evil.so'"),
-        ("-Wl,--filter,evil.so", "a filter library: 'evil.so'"),
-        ("-Wl,--auxiliary,evil.so", "an auxiliary filter library: 'evil.so'"),
+        ("-Wl,-rpath,/tmp/evil,--disable-new-dtags", "(RPATH), '/tmp/evil', but must not choose"),
+        ("-Wl,--audit,evil.so", "an audit library, 'evil.so'"),
+        ("-Wl,--filter,evil.so", "a filter library, 'evil.so'"),
+        ("-Wl,--auxiliary,evil.so", "an auxiliary filter library, 'evil.so'"),
         ("-Wl,-z,nodlopen", "forbids dlopen"),
     ],
 )
@@ -375,3 +381,12 @@ def test_risks_are_noted_and_refuse_nothing(compiled: Compile, settings: Setting
     starts = [flag.partition("; ")[0] for flag in facts.risk_flags]
     assert "imports: fork" in starts
     assert "defines: malloc" in starts
+
+
+def test_several_problems_are_numbered() -> None:
+    one, two = Refusal("a", "it is too old", "build it again"), Refusal("b", "x", "do y; or z")
+    assert refusals_text([one]) == "it is too old: build it again"
+    assert refusals_text([one, two]) == (
+        "2 problems: (1) it is too old: build it again; (2) x: do y; or z"
+    )
+    assert refusals_text([]) == ""

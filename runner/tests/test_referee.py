@@ -151,11 +151,26 @@ def test_a_report_and_progress_come_through(
     ("script", "words"),
     [
         (
-            "echo 'no such instance' >&2; exit 2",
-            "cannot use the plan, the file that describes the session: no such instance",
+            "echo 'referee: no such instance' >&2; exit 2",
+            "cannot play the session: no such instance",
         ),
-        ("exit 3", "could not write the report: it printed no reason"),
-        ("kill -SEGV $$", "was killed by signal 11"),
+        ("exit 3", "could not write the report or a history, and printed no reason; this is an"),
+        (
+            (
+                'echo "referee: cannot write $4: No space left on device: free space on this disk, '
+                'or write to another disk" >&2; exit 3'
+            ),
+            "referee cannot write /.*/report.json: No space left on device: correct this cause, or set KEYDROME_VAR",
+        ),
+        (
+            'echo "referee: cannot write /x: Permission denied: fix this problem, or name another file" >&2; exit 3',
+            "could not write the report or a history: cannot write /x: Permission denied: fix this problem, or name",
+        ),
+        ("kill -SEGV $$", "was killed by signal 11 .*, and printed no reason; this is an error of"),
+        (
+            "kill -KILL $$",
+            "was killed by signal 9 .*, probably because memory ran out: run again with",
+        ),
         ("true", "wrote no usable report"),
         ('echo nonsense > "$4"', "wrote no usable report"),
         ("echo '{}' > \"$4\"", "violates the schema keydrome.report.v1"),
@@ -234,3 +249,7 @@ def test_the_schema_names_the_place_of_a_violation(settings: Settings) -> None:
     )
     odd = {**report().to_json(), "metrics": {"total_ms": "fast"}}
     assert validate_report(odd, settings.root).startswith("metrics/total_ms: ")
+    long = {**report().to_json(), "metrics": list(range(200))}
+    assert validate_report(long, settings.root) == (
+        "metrics: an array with 200 entries is not of type 'object'"
+    )

@@ -228,16 +228,39 @@ def test_the_first_failed_session_ends_the_series(
     assert [f.name for f in result.findings] == (["n"] if verdict == "failed" else [])
 
 
+@pytest.mark.parametrize(
+    ("verdict", "advice"),
+    [
+        ("crashed", "run ./dev build (on a site: tell an organiser), and try again"),
+        (
+            "timed_out",
+            (
+                "try again when the machine has less other work; if this happens again, run ./dev build "
+                "(on a site: tell an organiser), and try again"
+            ),
+        ),
+    ],
+)
 def test_a_control_that_fails_does_not_count_against_the_candidate(
-    settings: Settings, tmp_path: Path
+    verdict: str, advice: str, settings: Settings, tmp_path: Path
 ) -> None:
-    result, _ = series(settings, tmp_path, control="crashed")
+    result, _ = series(settings, tmp_path, control=verdict)
     assert result.verdict is Verdict.INFRASTRUCTURE
     assert result.reason == (
-        "session 1: the control library, which Keydrome times for comparison, has the verdict crashed: why; "
-        "your library is not at fault; run ./dev build (on a site: tell an organiser), and try again"
+        "session 1: the control library, which Keydrome times for comparison, did not pass "
+        f"(verdict: {verdict.replace('_', ' ')}): why; the judged library is not at fault; {advice}"
     )
     assert not result.sessions
+
+
+def test_a_control_that_cannot_run_has_only_the_remedy_of_its_reason(
+    settings: Settings, tmp_path: Path
+) -> None:
+    result, _ = series(settings, tmp_path, control="infrastructure")
+    assert result.reason == (
+        "session 1: the control library, which Keydrome times for comparison, could not be timed; "
+        "the judged library is not at fault: why"
+    )
 
 
 def test_a_jail_that_is_too_weak_refuses_the_first_library(

@@ -56,6 +56,13 @@ def test_a_slot_out_of_range_is_refused(slot: str) -> None:
         load_settings({"KEYDROME_SLOT": slot})
 
 
+@pytest.mark.parametrize("cpus", ["0..3", "0-", "0,", "0-3;", "all", "0 1"])
+def test_a_wrong_list_of_cpus_is_refused(cpus: str) -> None:
+    with pytest.raises(SettingsError, match=r"KEYDROME_CPUS is '.*', but must be a list of CPUs"):
+        load_settings({"KEYDROME_CPUS": cpus})
+    assert load_settings({"KEYDROME_CPUS": "0-3,8;4"}).cpus == "0-3,8;4"
+
+
 def test_a_wrong_root_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="set KEYDROME_ROOT"):
         load_settings({"KEYDROME_ROOT": str(tmp_path)})

@@ -46,7 +46,7 @@ def test_a_blob_is_two_folders_deep_and_read_only(tmp_path: Path) -> None:
 
 def test_too_many_bytes_leave_no_trace(tmp_path: Path) -> None:
     store = BlobStore(tmp_path)
-    with pytest.raises(BlobTooLargeError, match="larger than 1 MiB"):
+    with pytest.raises(BlobTooLargeError, match="larger than the limit of 1 MiB"):
         store.put(io.BytesIO(b"x" * (LIMIT + 1)), limit_bytes=LIMIT)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert store.put(io.BytesIO(b"x" * LIMIT), limit_bytes=LIMIT).size_bytes == LIMIT

@@ -29,6 +29,12 @@ constexpr uint32_t key_bytes_of(KeyType type) {
   return type == SHORT ? sizeof(int32_t) : 0;
 }
 
+// Returns the name of the type and the size of its keys, for messages.
+constexpr const char* described(KeyType type) {
+  if (type == INT) return "INT (8 bytes)";
+  return type == SHORT ? "SHORT (4 bytes)" : "VARCHAR (sizes differ)";
+}
+
 // Encodes the key and returns `call(bytes)`. Returns FAILURE instead if the key's type is not
 // `type`, or if a string has no NUL within MAX_VARCHAR_LEN + 1 bytes. The bytes are valid during
 // the call only. The function is always inlined, with one call per type, so that the compiler knows

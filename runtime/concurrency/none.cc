@@ -48,8 +48,9 @@ std::unique_ptr<ClientConcurrency> NoConcurrency::make_client() {
     say_once(
         warned_of_thread_,
         "the calls of a second thread return FAILURE, because the concurrency \"none\" adds no "
-        "locks, and the structure does not have the capability KEYDROME_THREAD_SAFE. Use one "
-        "thread (--threads 1), or a configuration with locks (for example --config exclusive).");
+        "locks, and the structure does not have the capability KEYDROME_THREAD_SAFE. Call "
+        "from one thread only (keydrome bench: --threads 1), or use a configuration with locks "
+        "(keydrome bench: for example --config exclusive).");
     return nullptr;
   }
   return client;
@@ -61,9 +62,10 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   }
   say_once(
       warned_of_change_,
-      "a change inside a transaction returns FAILURE, because the concurrency \"none\" could "
-      "not undo the change. Make changes with auto-commit calls (ycsb: -p auto_commit=1), or use a "
-      "configuration with transactions (for example --config exclusive).");
+      "a change inside a transaction returns FAILURE, because the concurrency \"none\" "
+      "cannot undo the change if the transaction aborts. Make changes with auto-commit calls "
+      "(ycsb: -p auto_commit=1), or use a configuration with transactions (for example --config "
+      "exclusive).");
   return false;
 }
 

@@ -45,7 +45,8 @@ void declare_broken(Index& index) {
       stderr,
       "keydrome runtime: index %s: the structure could not undo a change, so the content is "
       "wrong. Every call on this index returns FAILURE from now on. Run again with more memory "
-      "(--memory GIB); if this message appears again, correct the structure's put and del.\n",
+      "(keydrome bench: --memory GIB); if this message appears again, correct the structure's put "
+      "and del.\n",
       index.name().c_str());
 }
 

@@ -22,16 +22,53 @@ Error loader_error() {
                "everything it needs"};
 }
 
-// Returns the name of the first required function that the table lacks, or nullptr if it has all.
-const char* missing_function(const KeydromeStructureTable& table) {
+// Returns an error if the library lacks keydrome_structure. A library of the ten calls is an easy
+// mistake, so the message says where to give it.
+Error not_a_structure(void* library, const std::string& path) {
+  const bool has_calls =
+      dlsym(library, "beginTransaction") != nullptr && dlsym(library, "insertRecord") != nullptr;
+  const std::string what =
+      has_calls ? "a library of the ten calls, not a structure" : "not a structure";
+  return Error{"the file given as the structure (" + path + ") is " + what +
+               ": it does not export " + kSymbol + "; " +
+               (has_calls
+                    ? "give it as the library, and give no structure (in a plan for the "
+                      "referee: library.path)"
+                    : "define this function as api/include/keydrome/structure.h describes it")};
+}
+
+// A member of the table that the structure must set.
+struct Member {
+  const char* name;
+  std::size_t offset;
+  bool is_set;
+};
+
+// Returns an error if the table lacks a required member. `size` is the size that the table states;
+// what follows in `table` is zero.
+Result<void> check_members(const KeydromeStructureTable& table, std::size_t size) {
+  using Table = KeydromeStructureTable;
   const bool ordered = (table.capabilities & KEYDROME_UNORDERED) == 0;
-  if (table.create == nullptr) return "create";
-  if (table.destroy == nullptr) return "destroy";
-  if (table.put == nullptr) return "put";
-  if (table.del == nullptr) return "del";
-  if (ordered && table.scan == nullptr) return "scan";
-  if (!ordered && table.find == nullptr) return "find";
-  return nullptr;
+  const Member members[] = {
+      {"name", offsetof(Table, name), table.name != nullptr},
+      {"description", offsetof(Table, description), table.description != nullptr},
+      {"create", offsetof(Table, create), table.create != nullptr},
+      {"destroy", offsetof(Table, destroy), table.destroy != nullptr},
+      {"put", offsetof(Table, put), table.put != nullptr},
+      {"del", offsetof(Table, del), table.del != nullptr},
+      {"scan", offsetof(Table, scan), !ordered || table.scan != nullptr},
+      {"find", offsetof(Table, find), ordered || table.find != nullptr},
+  };
+  for (const Member& member : members) {
+    if (member.is_set) continue;
+    if (size < member.offset + sizeof(void*)) {
+      return Error{"has the size " + std::to_string(size) + ", so it ends before " + member.name +
+                   "; set size to sizeof(KeydromeStructureTable)"};
+    }
+    return Error{std::string("leaves ") + member.name +
+                 " null; the structure must set it (api/include/keydrome/structure.h)"};
+  }
+  return {};
 }
 
 }  // namespace
@@ -40,10 +77,7 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return loader_error();
   void* symbol = dlsym(library, kSymbol);
-  if (symbol == nullptr) {
-    return Error{path + " is not a structure, because it does not export " + kSymbol +
-                 "; define this function as api/include/keydrome/structure.h describes it"};
-  }
+  if (symbol == nullptr) return not_a_structure(library, path);
   return of(reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)(), path);
 }
 
@@ -61,13 +95,9 @@ Result<StructureLibrary> StructureLibrary::of(const KeydromeStructureTable* give
   }
   KeydromeStructureTable table{};
   std::memcpy(&table, given, std::min<size_t>(given->size, sizeof table));
-  if (table.name == nullptr || table.description == nullptr) {
-    return Error{path + ": its KeydromeStructureTable has no name or no description; set both, " +
-                 "and set size to sizeof(KeydromeStructureTable)"};
-  }
-  if (const char* missing = missing_function(table)) {
-    return Error{path + ": its KeydromeStructureTable leaves " + missing +
-                 " null; the structure must set it (api/include/keydrome/structure.h)"};
+  const Result<void> complete = check_members(table, given->size);
+  if (!complete.ok()) {
+    return Error{path + ": its KeydromeStructureTable " + complete.error().message};
   }
   return StructureLibrary(table);
 }

@@ -37,9 +37,9 @@ bool Store::has_room_within_limit(KeydromeBytes key, KeydromeBytes payload) cons
   static std::atomic<bool> said = false;
   if (!said.exchange(true)) {
     std::fprintf(stderr,
-                 "keydrome runtime: an insertion returns FAILURE, because the structure's table "
-                 "allows at most %u payloads of a key (payloads_max). Use another structure, or a "
-                 "benchmark whose keys have fewer payloads.\n",
+                 "keydrome runtime: an insertion returns FAILURE, because the key already has as "
+                 "many payloads as the structure's table allows (payloads_max: %u). Use another "
+                 "structure, or a benchmark whose keys have fewer payloads.\n",
                  payloads_max_);
   }
   return false;

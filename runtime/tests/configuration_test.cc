@@ -48,7 +48,7 @@ TEST(Configuration, OptionsAreHandedOn) {
 }
 
 TEST(Configuration, NotJson) {
-  EXPECT_NE(parse_setup("").error().message.find("not JSON"), std::string::npos);
+  EXPECT_NE(parse_setup("").error().message.find("received no configuration"), std::string::npos);
   EXPECT_NE(parse_setup("{").error().message.find("not JSON"), std::string::npos);
   EXPECT_EQ(parse_setup("[]").error().message,
             "the configuration is [], but it must be a JSON object");
@@ -66,6 +66,17 @@ TEST(Configuration, UnknownFieldsAreNamed) {
   EXPECT_EQ(error_of(setup),
             "library: this field is unknown; remove it, or use structure, configuration, threads "
             "or key_types");
+}
+
+TEST(Configuration, FieldsOfTheConfigurationMustBeInsideIt) {
+  Json setup = sound();
+  setup["lock"] = "rw";
+  EXPECT_EQ(error_of(setup),
+            "lock: this field is in the wrong place; put lock into the object \"configuration\"");
+  EXPECT_EQ(error_of(sound()["configuration"]),
+            "structure: this field is missing; add it (the path of a structure's shared library), "
+            "and put concurrency into the object \"configuration\" (in a plan for the referee, "
+            "only add library.structure)");
 }
 
 TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
@@ -155,7 +166,8 @@ TEST(Configuration, KeyTypesThatTheStructureCannotHoldAreRefused) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("the structure narrow holds only keys of 8 bytes"),
             std::string::npos);
-  EXPECT_NE(refused.error().message.find("keys of the type VARCHAR"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("keys of the type VARCHAR (sizes differ)"),
+            std::string::npos);
 }
 
 TEST(Configuration, NoConcurrencyServesAsManyThreadsAsTheStructure) {

@@ -159,7 +159,8 @@ TEST(LimitsOfConfigurations, MethodsThatScanNeedAnOrderedStructure) {
     EXPECT_EQ(refusal("small_unordered", concurrency),
               std::string("configuration.concurrency: \"") + concurrency +
                   "\" scans the structure, but the structure small has no order (capability "
-                  "KEYDROME_UNORDERED); use the concurrency \"index_2pl\" or \"none\"");
+                  "KEYDROME_UNORDERED); use a configuration with the concurrency \"index_2pl\" "
+                  "or \"none\" (for example the configuration exclusive)");
   }
 }
 
@@ -169,8 +170,8 @@ TEST(LimitsOfConfigurations, MethodsThatKeepDeletedPayloadsNeedRoomForThem) {
         refusal("small_ordered", concurrency),
         std::string("configuration.concurrency: \"") + concurrency +
             "\" at times stores several payloads of a key, but the table of the structure small "
-            "allows only 1 (payloads_max); use the concurrency \"gap_2pl\", \"index_2pl\", "
-            "\"none\" or \"serial\"");
+            "allows only 1 (payloads_max); use a configuration with the concurrency \"gap_2pl\", "
+            "\"index_2pl\", \"none\" or \"serial\" (for example the configuration exclusive)");
   }
 }
 

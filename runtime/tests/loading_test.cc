@@ -26,7 +26,7 @@ void expect_refused(const std::string& setup, const std::string& reason) {
 
 TEST(Loading, RefusesWhatIsNoStructure) {
   expect_refused(setup_json("/no/such/file.so", "rw"), "/no/such/file.so");
-  expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "does not export keydrome_structure");
+  expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "a library of the ten calls");
   expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 2");
   expect_refused(setup_json(test_structure("without_del"), "rw"), "leaves del null");
 }
@@ -41,7 +41,12 @@ TEST(Loading, TablesOfOlderAndNewerHeadersAreRead) {
   table.size = offsetof(KeydromeStructureTable, scan);
   const Result<StructureLibrary> cut = StructureLibrary::of(&table, "cut");
   ASSERT_FALSE(cut.ok());
-  EXPECT_NE(cut.error().message.find("leaves scan null"), std::string::npos);
+  EXPECT_NE(cut.error().message.find("ends before scan"), std::string::npos);
+  table.size = sizeof table;
+  table.name = nullptr;
+  EXPECT_NE(StructureLibrary::of(&table, "nameless").error().message.find("leaves name null"),
+            std::string::npos);
+  table.name = "plain";
   table.size = offsetof(KeydromeStructureTable, find_batch);
   table.find_batch = [](const KeydromeStructure*, uint32_t, KeydromeLookup*) { return 0; };
   EXPECT_EQ(StructureLibrary::of(&table, "cut")->table().find_batch, nullptr);

@@ -24,7 +24,8 @@ inline constexpr int kBeyond = 256;  // larger than every digit of a pair (Pair:
 inline constexpr uint32_t kDigitsMax = KEYDROME_KEY_BYTES_MAX + 1 + KEYDROME_PAYLOAD_BYTES_MAX + 1;
 static_assert(kDigitsMax <= UINT8_MAX, "a link stores a depth in one byte (link.h)");
 static_assert(std::endian::native == std::endian::little,
-              "mismatch() needs little-endian words, whose lowest bits are the first byte");
+              "mismatch() needs a little-endian machine: it takes the lowest bits of a word as the "
+              "first byte");
 
 // The bytes belong to a leaf, a page or the caller. If `past_key` is true, the payload is ignored,
 // and the pair is larger than every pair with the same key. Only the probe of a scan, i.e. the pair

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "base/hash.h"
@@ -120,6 +121,13 @@ class Seen {
   MappedArray<uint64_t> hashes_;
 };
 
+[[noreturn]] void stop_at_size(uint64_t count, const std::string& keys, const char* option) {
+  std::fprintf(stderr,
+               "structure_bench: %llu %s take more than 4 GiB; give a smaller number to %s\n",
+               static_cast<unsigned long long>(count), keys.c_str(), option);
+  std::exit(2);
+}
+
 }  // namespace
 
 std::optional<KeySet> key_set_of(std::string_view name) {
@@ -137,16 +145,12 @@ uint64_t mix(uint64_t number) {
   return number ^ (number >> 31);
 }
 
-void Keys::add(std::string_view key) {
+bool Keys::add(std::string_view key) {
   const uint64_t end = uint64_t{ends_[size_]} + key.size();
-  if (end > std::numeric_limits<uint32_t>::max()) {
-    std::fprintf(stderr,
-                 "structure_bench: the keys of the data or of one loop take more than 4 GiB; give "
-                 "smaller numbers to --counts or --operations\n");
-    std::exit(2);
-  }
+  if (end > std::numeric_limits<uint32_t>::max()) return false;
   std::memcpy(bytes_.data() + ends_[size_], key.data(), key.size());
   ends_[++size_] = static_cast<uint32_t>(end);
+  return true;
 }
 
 Keys make_keys(KeySet set, uint64_t count) {
@@ -156,7 +160,9 @@ Keys make_keys(KeySet set, uint64_t count) {
   for (uint64_t number = 1; keys.size() < count; ++number) {
     Writer writer(number);
     const std::string_view key = writer.write(set);
-    if (seen.insert(hash_bytes(key))) keys.add(key);
+    if (seen.insert(hash_bytes(key)) && !keys.add(key)) {
+      stop_at_size(count, "keys of the set " + std::string(name_of(set)), "--counts");
+    }
   }
   return keys;
 }
@@ -185,7 +191,9 @@ Queries QuerySource::draw(Draw distribution, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t number = distribution == Draw::kZipf ? mix(zipf()) : next();
     const uint64_t index = number % keys_.size();
-    queries.keys.add(keys_[index]);
+    if (!queries.keys.add(keys_[index])) {
+      stop_at_size(count, "keys that a loop looks up", "--operations");
+    }
     queries.sum += index;
   }
   return queries;

@@ -47,7 +47,8 @@ class Keys {
     const uint32_t begin = ends_[index];
     return {bytes_.data() + begin, ends_[index + 1] - begin};
   }
-  void add(std::string_view key);
+  // Returns false if the keys would take more than 4 GiB. The key is then not added.
+  [[nodiscard]] bool add(std::string_view key);
 
  private:
   MappedArray<uint32_t> ends_;  // ends_[i] is where key i begins, and ends_[i + 1] where it ends

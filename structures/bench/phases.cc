@@ -152,7 +152,7 @@ class Measurement {
     if (sum == wanted) return;
     const std::string what = "the sum of the payloads that it returned is " + std::to_string(sum) +
                              ", but must be " + std::to_string(wanted);
-    stop_at_wrong_result(subject.name(), what.c_str());
+    stop_at_wrong_result("the structure measured as \"" + subject.name() + "\"", what.c_str());
   }
 
   void note(const Subject& subject, const char* loop, uint64_t ns, uint64_t operations) {

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +32,28 @@ uint64_t resident_bytes() {
   std::exit(1);
 }
 
+// Ends the program, because the system refused what it needs. `advice` says what to do at the
+// error `usual`.
+[[noreturn]] void stop_at_system(const char* what, int usual, const char* advice) {
+  const int error = errno;
+  std::fprintf(stderr, "structure_bench: cannot %s: %s; %s\n", what, std::strerror(error),
+               error == usual ? advice : "free memory, or end other programs");
+  std::exit(1);
+}
+
+// Ends the program, because a signal has ended the child.
+[[noreturn]] void stop_at_signal(int signal, KeySet set, uint64_t count) {
+  std::fprintf(stderr,
+               "structure_bench: signal %d (%s) ended the process that loads %llu keys of the set "
+               "%s to measure the memory. %s\n",
+               signal, strsignal(signal), static_cast<unsigned long long>(count),
+               std::string(name_of(set)).c_str(),
+               signal == SIGKILL ? "Memory probably ran out: use fewer keys (--counts)."
+                                 : "A structure is probably wrong: run structure_contract_test "
+                                   "--library FILE on each structure.");
+  std::exit(1);
+}
+
 double measure_here(const std::function<std::unique_ptr<Subject>()>& make, KeySet set,
                     uint64_t count) {
   const Keys keys = make_keys(set, count);
@@ -45,9 +69,14 @@ double measure_here(const std::function<std::unique_ptr<Subject>()>& make, KeySe
 double resident_bytes_per_key(const std::function<std::unique_ptr<Subject>()>& make, KeySet set,
                               uint64_t count) {
   int ends[2];
-  KEYDROME_CHECK(pipe(ends) == 0);
+  if (pipe(ends) != 0) {
+    stop_at_system("create a pipe", EMFILE, "raise the limit of open files (ulimit -n)");
+  }
   const pid_t child = fork();
-  KEYDROME_CHECK(child >= 0);
+  if (child < 0) {
+    stop_at_system("start a process", EAGAIN,
+                   "end other programs, or raise the limit of processes (ulimit -u)");
+  }
   if (child == 0) {
     const double bytes = measure_here(make, set, count);
     const bool written = write(ends[1], &bytes, sizeof bytes) == sizeof bytes;
@@ -60,15 +89,7 @@ double resident_bytes_per_key(const std::function<std::unique_ptr<Subject>()>& m
   int status = 0;
   KEYDROME_CHECK(waitpid(child, &status, 0) == child);
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) std::exit(1);  // the child has said why
-  if (!read_all) {
-    std::fprintf(
-        stderr,
-        "structure_bench: the process that loads keys to measure the memory was ended by "
-        "signal %d (%s). After signal 9, memory probably ran out: use fewer keys (--counts). "
-        "After another, run structure_contract_test --library FILE on each structure.\n",
-        WTERMSIG(status), strsignal(WTERMSIG(status)));
-    std::exit(1);
-  }
+  if (!read_all) stop_at_signal(WTERMSIG(status), set, count);
   return bytes;
 }
 

@@ -58,35 +58,44 @@ struct Options {
   std::exit(2);
 }
 
-uint64_t number_of(std::string_view option, std::string_view text) {
+uint64_t number_of(std::string_view option, std::string_view text, std::string_view example) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
     stop(std::string(option) + ": \"" + std::string(text) +
-         "\" is not a positive number: give a number such as 100000");
+         "\" is not a positive number: give a number such as " + std::string(example));
   }
   return number;
 }
 
-std::vector<std::string_view> split(std::string_view list) {
+std::vector<std::string_view> split(std::string_view option, std::string_view list,
+                                    std::string_view example) {
   std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = list.find(',');
-    parts.push_back(list.substr(0, comma));
+  for (std::string_view rest = list;;) {
+    const std::size_t comma = rest.find(',');
+    if (comma == 0 || rest.empty()) {
+      stop(std::string(option) + ": an element of the list \"" + std::string(list) +
+           "\" is empty: give a list such as " + std::string(example));
+    }
+    parts.push_back(rest.substr(0, comma));
     if (comma == std::string_view::npos) return parts;
-    list.remove_prefix(comma + 1);
+    rest.remove_prefix(comma + 1);
   }
 }
 
-std::vector<uint64_t> numbers_of(std::string_view option, std::string_view list) {
+std::vector<uint64_t> numbers_of(std::string_view option, std::string_view list,
+                                 std::string_view example) {
   std::vector<uint64_t> numbers;
-  for (const std::string_view one : split(list)) numbers.push_back(number_of(option, one));
+  const std::string_view first = example.substr(0, example.find(','));
+  for (const std::string_view one : split(option, list, example)) {
+    numbers.push_back(number_of(option, one, first));
+  }
   return numbers;
 }
 
 std::vector<std::string> loops_of(std::string_view list) {
   std::vector<std::string> loops;
-  for (const std::string_view one : split(list)) {
+  for (const std::string_view one : split("--loops", list, "lookup,scan")) {
     if (std::ranges::find(kLoops, one) == kLoops.end()) {
       std::string known;
       for (const std::string_view loop : kLoops) known += " " + std::string(loop);
@@ -105,7 +114,7 @@ constexpr std::string_view kOptionsWithValue[] = {"--keys",       "--counts",  "
 void set_option(Options& options, std::string_view name, std::string_view value) {
   if (name == "--keys") {
     options.sets.clear();
-    for (const std::string_view one : split(value)) {
+    for (const std::string_view one : split(name, value, "int,ycsb")) {
       const std::optional<KeySet> set = key_set_of(one);
       if (!set) {
         stop("--keys: there is no set of keys \"" + std::string(one) +
@@ -114,19 +123,21 @@ void set_option(Options& options, std::string_view name, std::string_view value)
       options.sets.push_back(*set);
     }
   } else if (name == "--counts") {
-    options.counts = numbers_of(name, value);
+    options.counts = numbers_of(name, value, "100000,1000000");
   } else if (name == "--rounds") {
-    options.plan.rounds = static_cast<uint32_t>(number_of(name, value));
+    options.plan.rounds = static_cast<uint32_t>(number_of(name, value, "5"));
   } else if (name == "--operations") {
-    options.plan.operations = number_of(name, value);
+    options.plan.operations = number_of(name, value, "300000");
   } else if (name == "--threads") {
-    options.plan.threads = static_cast<uint32_t>(number_of(name, value));
+    options.plan.threads = static_cast<uint32_t>(number_of(name, value, "2"));
   } else if (name == "--loops") {
     options.plan.loops = loops_of(value);
   } else if (name == "--peers") {
-    for (const std::string_view one : split(value)) options.peer_names.emplace_back(one);
+    for (const std::string_view one : split(name, value, "absl::btree_map,std::map")) {
+      options.peer_names.emplace_back(one);
+    }
   } else if (name == "--latency") {
-    options.latency_bytes = numbers_of(name, value);
+    options.latency_bytes = numbers_of(name, value, "2500000,22000000");
   } else {
     options.json_file = value;
   }

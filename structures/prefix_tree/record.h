@@ -49,7 +49,8 @@ inline constexpr size_t kRecordAlignment = 2;
 // Returns the number of leading bytes that are equal.
 inline uint32_t equal_bytes(const uint8_t* a, const uint8_t* b, uint32_t size) {
   static_assert(std::endian::native == std::endian::little,
-                "equal_bytes() needs little-endian words, whose lowest bits are the first byte");
+                "equal_bytes() needs a little-endian machine: it takes the lowest bits of a word "
+                "as the first byte");
   uint32_t at = 0;
   for (; at + 8 <= size; at += 8) {
     uint64_t x, y;

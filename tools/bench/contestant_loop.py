@@ -10,6 +10,7 @@ after its first use. Needs root, for the jail (sandbox):
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,8 @@ def main() -> None:
             output, took, status = run([KEYDROME, *one.arguments])
             if status != 0:
                 raise SystemExit(
-                    f"{one.title} ended with status {status}, so there are no times: run the command to see why"
+                    f"`{shlex.join([KEYDROME, *one.arguments])}` ended with status {status}, so there are no times: "
+                    "run this command to see why"
                 )
             seconds[one.title].append(took)
             quiet[one.title].append(silences(output, took)[0].seconds)

@@ -37,7 +37,10 @@ int main(int argc, char** argv) {
       if (result < 0) {
         perror(argv[i]);
       } else {
-        fprintf(stderr, "%s: the fuzz target rejected this file: it did not return 0\n", argv[i]);
+        fprintf(stderr,
+                "%s: the fuzz target did not return 0 for this file, as it must for every file of "
+                "its corpus: correct the target, or remove the file\n",
+                argv[i]);
       }
       return 1;
     }

@@ -21,8 +21,8 @@ def build(preset: str, *targets: str, politely: bool = False) -> None:
 
 def _build(preset: str, targets: tuple[str, ...], *, politely: bool) -> None:
     if not (ROOT / "build" / preset / "build.ninja").exists():
-        missing = "read CMake's message above; if a package is missing, `./dev build` installs it"
-        run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=missing)
+        correct = "correct the error that CMake names above; if a package is missing, install it with apt-get install"
+        run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=correct)
     hint = "correct the error that the compiler names above"
     command = ["cmake", "--build", "--preset", preset, "--parallel"]
     if targets:

@@ -58,7 +58,7 @@ def quick_checks() -> list[Check]:
         Check(
             "import-linter",
             [str(BIN / "lint-imports")],
-            "remove the import: ARCHITECTURE.md says which rooms a room may use",
+            "remove the import; ARCHITECTURE.md says which other top-level folders a top-level folder may import",
         ),
         Check(
             "clang-format",

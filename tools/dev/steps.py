@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 TAIL_LINES = 20
 SHOWN_COMMAND = 160  # characters of a command that a message shows; the log has the whole command
+KILLED = (
+    "signal 9 comes from outside the command, and often means that memory ran out: end other programs, or use a "
+    "machine with more memory, and run ./dev again"
+)
 
 
 class StepError(Exception):
@@ -58,7 +63,10 @@ class Timings:
 def run(
     command: list[str], *, log: str, hint: str, env: dict[str, str] | None = None, cwd: Path = ROOT
 ) -> None:
-    """Run a command with its output in var/log/LOG.log; on failure raise StepError with the last lines and the hint."""
+    """Run a command with its output in var/log/LOG.log; on failure raise StepError with the last lines and the hint.
+
+    If the command or a compiler that it started was killed, the error has the advice KILLED in place of the hint.
+    """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / f"{log}.log"
     with path.open("wb") as out:
@@ -80,13 +88,15 @@ def run(
             ) from error
     if done.returncode != 0:
         tail = path.read_text(errors="replace").splitlines()[-TAIL_LINES:]
+        # GCC writes "fatal error: Killed signal terminated program cc1plus", and ends with exit code 1.
+        killed = done.returncode == -signal.SIGKILL or any("Killed signal" in line for line in tail)
         raise StepError(
             "\n".join(
                 [
                     f"a command {_ended(done.returncode)}: {_shortened(command)}",
                     *(f"    {line}" for line in tail),
                     f"whole log: {path}",
-                    f"what to do: {hint}",
+                    f"what to do: {KILLED if killed else hint}",
                 ]
             )
         )

@@ -124,9 +124,9 @@ def _concurrency_controls(root: Path) -> list[list[str]]:
         found = re.search(r"Implements [^:]+: (.+?\.)(?:\s|$)", words)
         if not found:
             raise StepError(
-                f'{source.relative_to(root)}: the first comment must begin with "Implements the '
-                f'concurrency control "{source.stem}": " and one sentence, for the table in '
-                "docs/reference/configuration.md"
+                f"{source.relative_to(root)}: the table in docs/reference/configuration.md needs one sentence about "
+                "this concurrency control: begin the first comment of the file with "
+                f'`Implements the concurrency control "{source.stem}": SENTENCE.`'
             )
         rows.append([f"`{source.stem}`", found[1][0].upper() + found[1][1:]])
     return rows

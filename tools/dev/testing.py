@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-CURE = "read the messages of the failed tests in the log"
+# What to do if a test program fails outside its tests. If a test has failed, its own message is shown instead.
+OUTSIDE = "correct the error that the lines above name; it happened outside the tests"
 SLOWEST = 10
 # Matches a line that reports a failure in the output of GoogleTest, pytest, sanitizers, our own checks, shell or ctest.
 TELLS = re.compile(
@@ -244,7 +245,7 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
     left_out = (["wide"] if narrow else []) + ([] if "KEYDROME_SOAK" in os.environ else ["alike"])
     if left_out:
         command += ["--label-exclude", f"^({'|'.join(left_out)})$"]
-    return _counted(report, lambda: run(command, log=f"ctest-{preset}", hint=CURE))
+    return _counted(report, lambda: run(command, log=f"ctest-{preset}", hint=OUTSIDE))
 
 
 def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
@@ -271,7 +272,7 @@ def _pytest(
     command += [f"--junitxml={report}", *places]
     # The tests use the release build of this clone. Fixtures hide the developer's site and its data (conftest.py).
     clean = {"KEYDROME_BUILD": str(ROOT / "build" / "release"), **(env or {})}
-    return _counted(report, lambda: run(command, log=f"pytest-{name}", hint=CURE, env=clean))
+    return _counted(report, lambda: run(command, log=f"pytest-{name}", hint=OUTSIDE, env=clean))
 
 
 def _postgres(places: list[str]) -> Outcome:

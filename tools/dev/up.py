@@ -49,7 +49,10 @@ def _up() -> int:
         _manage("add_reference", *FIRST, *SCALE, "--wait", "--board")
     print(timings.table())
     _say_where(site)
-    print("\nThe runs of the other reference structures follow in the background:", flush=True)
+    print(
+        "\nThe site executes the runs of all other reference libraries in the background:",
+        flush=True,
+    )
     _manage("add_reference", *SCALE)
     return 0
 
@@ -62,7 +65,7 @@ def _jail_check() -> None:
     if done.returncode != 0:
         raise StepError(
             f"`jail --check` found that the jail, the sandbox of the libraries, cannot work on this machine: "
-            f"{done.stderr.strip()}"
+            f"{done.stderr.strip().removeprefix('jail: ').removeprefix('refused: ')}"
         )
 
 
@@ -77,7 +80,10 @@ def _database_stamp() -> str:
 
 
 def _prepare_database() -> None:
-    hint = "read the message above; to start from scratch, run `./dev down` and move var/ away"
+    hint = (
+        "correct the error that the last line above names; if the database is locked, run `./dev down` first, which "
+        "ends the site that uses it; to start from scratch, then move var/ away"
+    )
     for name, arguments in {
         "migrate": ("migrate", "--no-input"),
         "demo": ("create_demo",),

@@ -234,11 +234,13 @@ def main() -> int:
             is_good = result.is_good(machine)
             good = good and is_good
             results[machine.name] = result
-            wrong = f"NOT AS EXPECTED (expected: level {machine.level}, no failed test), read {log}"
+            wanted = f"control groups {machine.name}, level {machine.level}, no failed test"
             print(
-                f"{machine.name:7} {'ok' if is_good else wrong}: level"
+                f"{machine.name:7} {'ok' if is_good else 'NOT AS EXPECTED'}:"
+                f" control groups {result.facts.get('cgroup', 'unknown')}, level"
                 f" {result.facts.get('level', 'none')}, missing {result.facts.get('missing', '') or 'nothing'},"
-                f" {result.passed} passed, {result.failed} failed, {result.seconds:.0f} s",
+                f" {result.passed} passed, {result.failed} failed, {result.seconds:.0f} s"
+                f"{'' if is_good else f' (expected: {wanted}); read {log}'}",
                 flush=True,
             )
     if options.write:

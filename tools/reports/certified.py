@@ -139,8 +139,8 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     elif result.verdict in FAULTS_OF_LIBRARY:
         tally.alarms += 1
         sys.stdout.write(
-            f"\nFALSE ALARM: {library.name}, seed {gate.seed}, parameters {gate.overrides}: {result.reason}; "
-            "the checker or the library is wrong, so find out which one, and fix it\n"
+            f"\nUNEXPECTED: {library.name}, which should be correct, did not pass with seed {gate.seed} and parameters "
+            f"{gate.overrides}: {result.reason}; find out whether the checker or the library is wrong, and fix it\n"
         )
         if state is not None:
             kept = state.with_name(f"{state.stem}-{library.name.replace(', ', '-')}-{gate.seed}")

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import resource
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,7 @@ class Goal:
     @property
     def text(self) -> str:
         """Return the goal as a part of a sentence."""
-        whose = "a library that passes" if self.only_right else "a library, right or wrong"
+        whose = "a library that passes" if self.only_right else "each library, correct or faulty"
         return f"at most {self.seconds:.0f} s for {whose}"
 
 
@@ -118,7 +119,9 @@ def main() -> int:
     existing = {one.name: one for one in libraries()}
     for name in options.libraries or []:
         if name not in existing:
-            parser.error(f"no library is named {name}; the names are {', '.join(existing)}")
+            parser.error(
+                f"no library is named {name}; the names are {', '.join(map(shlex.quote, existing))}"
+            )
     measured = _read(options.state)
     rows: Rows = {}
     for scale in options.scale:
@@ -129,7 +132,7 @@ def main() -> int:
                 _save(options.state, measured)
             row = rows.setdefault(scale, {})[one.name] = known[one.name]
             mark = (
-                f"; TOO LONG, the goal is {GOALS[scale].text}" if row.is_late(GOALS[scale]) else ""
+                f"; TOO LONG: the goal is {GOALS[scale].text}" if row.is_late(GOALS[scale]) else ""
             )
             sys.stdout.write(
                 f"{one.name}, {scale}: {row.verdict}, {row.wall_s:.1f} s, CPU {row.cpu_s:.1f} s{mark}\n"

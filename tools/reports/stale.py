@@ -79,11 +79,14 @@ def changes(page: Path, paths: tuple[str, ...]) -> Iterator[str]:
         return
     made = read_made(page.read_text(encoding="utf-8"))
     if made is None:
-        yield f"  the page {page.name} does not say at which commit it was made, so its age is unknown"
+        yield f"  the page {page.name} does not say at which commit it was made"
         return
     unknown = [one for one in made.commits if not _is_known(one)]
     if unknown:
-        yield f"  this clone does not have commit {', '.join(unknown)}, at which the page was made: its age is unknown"
+        yield (
+            f"  this clone does not have commit {', '.join(unknown)}, at which the page was made, so the number of "
+            "later commits is unknown"
+        )
         return
     for path in paths:
         count = max(_commits_since(one, path) for one in made.commits)
@@ -92,8 +95,13 @@ def changes(page: Path, paths: tuple[str, ...]) -> Iterator[str]:
 
 
 def _when(page: Path) -> str:
-    made = read_made(page.read_text(encoding="utf-8")) if page.is_file() else None
-    return "not made yet" if made is None else f"made at {', '.join(made.commits)} on {made.day}"
+    if not page.is_file():
+        return "not made yet"
+    made = read_made(page.read_text(encoding="utf-8"))
+    if made is None:
+        return "of unknown age"
+    commits = "commits" if len(made.commits) > 1 else "commit"
+    return f"made at {commits} {', '.join(made.commits)} on {made.day}"
 
 
 def _is_known(commit: str) -> bool:

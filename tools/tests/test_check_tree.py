@@ -59,7 +59,7 @@ def test_long_python_function(make: MakeTree) -> None:
     tree = make({"runner/long.py": "def f():\n" + "    pass\n" * 60})
     assert sizes.check_python(tree) == [
         (
-            "runner/long.py:1: f has 61 lines, but at most 60 are allowed: split it, or write "
+            "runner/long.py:1: the function f has 61 lines, but at most 60 are allowed: split it, or write "
             "`LIMIT: reason` above it"
         )
     ]
@@ -67,7 +67,8 @@ def test_long_python_function(make: MakeTree) -> None:
 
 @pytest.mark.parametrize("head", ["class C:\n", "@final\nclass C:\n    x = 1\n"])
 def test_long_python_class(make: MakeTree, head: str) -> None:
-    assert "C has " in sizes.check_python(make({"runner/x.py": head + "    y = 1\n" * 200}))[0]
+    long = make({"runner/x.py": head + "    y = 1\n" * 200})
+    assert "the class C has " in sizes.check_python(long)[0]
     reason = head + '    """C.\n\n    LIMIT: a table\n    """\n'
     assert not sizes.check_python(make({"runner/x.py": reason + "    y = 1\n" * 200}))
 

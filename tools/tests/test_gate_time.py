@@ -30,7 +30,7 @@ def test_the_page_states_the_goal_of_each_scale_and_who_missed_it() -> None:
     text = page(rows, "Made at commit 0 on 2026-01-01.")
     smoke, laptop = text.split("## Laptop scale")
     assert "## Smoke scale" in smoke
-    assert "at most 60 s for a library, right or wrong" in smoke
+    assert "at most 60 s for each library, correct or faulty" in smoke
     assert "All libraries meet it" in smoke
     assert "at most 100 s for a library that passes" in laptop
     assert "These miss it: berkeley" in laptop

@@ -95,7 +95,7 @@ def test_list_runs_nothing_and_shows_what_does_not_fit(
     lines = capsys.readouterr().out.splitlines()
     assert played == []
     assert lines[0] == "lookups/half: referee up to 1.0 GiB, library up to 1.0 GiB"
-    assert "lookups/hits: passed, 12 s" in lines
+    assert "lookups/hits: passed; the session took 12 s" in lines
     assert lines[-1] == "lookups/misses_beyond: does not fit: the session needs 99 GiB"
 
 
@@ -104,7 +104,7 @@ def test_a_failed_session_is_the_status_and_a_slow_one_is_not(
 ) -> None:
     state = tmp_path / "paper.json"
     arguments = ["--only", "lookups/hits", "--state", str(state)]
-    slow = replace(ROW, verdict="", reason="stopped after 3600 s")
+    slow = replace(ROW, verdict="", reason="stopped at the time limit of 3600 s")
     paper_scale.write_rows(state, {"lookups/hits": slow})
     assert main(arguments) == 0
     paper_scale.write_rows(state, {"lookups/hits": replace(ROW, verdict="crashed")})
@@ -115,10 +115,15 @@ def test_a_failed_session_is_the_status_and_a_slow_one_is_not(
 
 def test_the_page_shows_what_was_played_and_what_was_not(played: list[str]) -> None:
     targets = paper_scale.find_targets(Scale.PAPER, ["lookups"])
-    busy = replace(ROW, load=3.0, total_ms=0.0, verdict="", reason="stopped after 3600 s")
+    busy = replace(
+        ROW, load=3.0, total_ms=0.0, verdict="", reason="stopped at the time limit of 3600 s"
+    )
     text = page(targets, {"lookups/hits": ROW, "lookups/half": busy}, Scale.PAPER)
     assert "| lookups/hits | passed | 12 | 4.5 | 1.00 | 2.00 | 0.4 |" in text
-    assert "| lookups/half | stopped after 3600 s | 12 | - | 1.00 | 2.00 | 3.0 |" in text
+    assert (
+        "| lookups/half | stopped at the time limit of 3600 s | 12 | - | 1.00 | 2.00 | 3.0 |"
+        in text
+    )
     assert "This holds for 1 of 2 rows" in text
     assert "| lookups/misses_beyond | does not fit: the session needs 99 GiB |" in text
     assert "Made at commit 1a2b3c4 on" in text

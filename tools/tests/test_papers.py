@@ -97,6 +97,6 @@ def test_a_printed_line_has_a_number_or_none_for_each_point(tmp_path: Path) -> N
     file = tmp_path / "experiments.toml"
     text = (ROOT / "tools" / "reports" / "papers" / "experiments.toml").read_text()
     file.write_text(text.replace("[1, 1, 1, 1, 1]", "[1, 1]"))
-    with pytest.raises(ValueError, match="2 numbers for 5 points of"):
+    with pytest.raises(ValueError, match="has 2 numbers, but the experiment has 5 points"):
         load(file)
     assert any(math.isnan(v) for one in load() for line in one.printed.values() for v in line)

@@ -70,6 +70,23 @@ def test_missing_program_shows_how_to_install_it(tmp_path: Path) -> None:
         steps.run(["no-such-program-here"], log="x", hint="get it", cwd=tmp_path)
 
 
-def test_failure_names_a_signal(tmp_path: Path) -> None:
-    with pytest.raises(steps.StepError, match="a command was ended by signal 9: sh -c"):
-        steps.run(["sh", "-c", "kill -9 $$"], log="x", hint="wait", cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("script", "ended"),
+    [
+        ("kill -9 $$", "was ended by signal 9"),
+        ("echo 'fatal error: Killed signal terminated program cc1plus'; exit 1", "exit code 1"),
+    ],
+)
+def test_failure_of_a_killed_command_suggests_more_memory(
+    tmp_path: Path, script: str, ended: str
+) -> None:
+    with pytest.raises(steps.StepError) as failure:
+        steps.run(["sh", "-c", script], log="x", hint="correct the error", cwd=tmp_path)
+    assert ended in str(failure.value)
+    assert "correct the error" not in str(failure.value)
+    assert "memory ran out" in str(failure.value)
+
+
+def test_failure_names_another_signal(tmp_path: Path) -> None:
+    with pytest.raises(steps.StepError, match="a command was ended by signal 11: sh -c"):
+        steps.run(["sh", "-c", "kill -11 $$"], log="x", hint="wait", cwd=tmp_path)

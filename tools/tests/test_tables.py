@@ -17,7 +17,10 @@ NAME = "my_thing"
 
 
 def test_tables_are_fresh() -> None:
-    assert tables.stale(ROOT) == [], "run ./dev tables"
+    stale = tables.stale(ROOT)
+    assert not stale, (
+        f"the tables of these pages are out of date: {', '.join(stale)}: run ./dev tables"
+    )
 
 
 @pytest.mark.slow  # copies the tree

@@ -98,16 +98,16 @@ def check_python(tree: Tree) -> list[str]:
         lines = text.splitlines()
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                limit = FUNCTION_LINES_MAX
+                kind, limit = "function", FUNCTION_LINES_MAX
             elif isinstance(node, ast.ClassDef):
-                limit = CLASS_LINES_MAX
+                kind, limit = "class", CLASS_LINES_MAX
             else:
                 continue
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > limit and not has_reason(lines, node.lineno):
                 complaints.append(
-                    f"{name}:{node.lineno}: {node.name} has {length} lines, but at most {limit} are allowed: "
-                    "split it, or write `LIMIT: reason` above it"
+                    f"{name}:{node.lineno}: the {kind} {node.name} has {length} lines, but at most {limit} are "
+                    "allowed: split it, or write `LIMIT: reason` above it"
                 )
     return complaints
 
@@ -122,7 +122,7 @@ def check_native_classes(tree: Tree) -> list[str]:
             length = last - first + 1
             if length > CLASS_LINES_MAX and not has_reason(lines, first):
                 complaints.append(
-                    f"{name}:{first}: class {class_name} has {length} lines, but at most {CLASS_LINES_MAX} "
+                    f"{name}:{first}: the class {class_name} has {length} lines, but at most {CLASS_LINES_MAX} "
                     "are allowed: split it, or write `LIMIT: reason` above it"
                 )
     return complaints

@@ -49,7 +49,8 @@ def submission_name(submission: Submission) -> tuple[str, str]:
 class Advisory:
     """An advisory finding, i.e. a warning about a library.
 
-    `text` is the number that the finding reports, or empty. `run` is the id of the run that found it.
+    `text` is the meaning of the finding or the number that it reports; empty if the board shows only the name. `run` is
+    the id of the run that found it.
     """
 
     name: str

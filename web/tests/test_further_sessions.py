@@ -130,8 +130,11 @@ def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run])
     Run.objects.filter(pk=failed.pk).update(score=None, verdict="timed_out")
     failed.refresh_from_db()
     for runs, reason in (
-        ([near[0]], "choose at least 2 runs"),
-        ([near[0], near[0]], "choose at least 2 runs"),
+        ([near[0]], "only one run is chosen: choose at least 2 runs"),
+        (
+            [near[0], near[1], gate],
+            f"runs {near[0].pk} and {gate.pk} belong to the same submission: choose at least 2 runs",
+        ),
         ([near[0], run_of(other)], "do not have the same benchmark, instance, scale"),
         ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
         ([near[0], failed], rf"run {failed.pk} did not pass \(verdict: timed out\): leave it out"),

@@ -160,6 +160,14 @@ def test_a_file_that_is_too_large_says_so_and_how_to_correct_it(
     assert not list(load_settings().blobs.rglob("*"))
 
 
+def test_the_shown_size_limit_is_the_limit_that_applies(alice: Client, settings: Settings) -> None:
+    """KEYDROME_UPLOAD_BYTES cannot raise the limit above that of the inspection, so pages must not show it then."""
+    for limit, shown in ((128 << 20, "64.0"), (32 << 20, "32.0")):
+        settings.KEYDROME_UPLOAD_BYTES = limit
+        page = alice.get("/submit/").content.decode()
+        assert f"The size limit is {shown}\N{NARROW NO-BREAK SPACE}MiB" in page
+
+
 def test_no_file_no_benchmark_and_a_long_description(alice: Client) -> None:
     answer = alice.post("/submit/", {"description": "x" * 300, "targets": [], "configuration": ""})
     message = error_of(answer)
@@ -333,6 +341,15 @@ def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> N
     page = alice.get(f"/runs/{run.pk}/").content.decode()
     shown = "thread 0: get(&lt;7&gt;) has not returned\n  stack: library.so+0x1</pre>"
     assert f'<pre class="lines">{shown}' in page
+
+
+def test_a_run_that_the_machine_failed_says_what_to_do(alice: Client, world: World) -> None:
+    run = run_of(world.submit(), "unit")
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "send its message to an organiser" not in page
+    finish_all(verdicts={"unit": Verdict.INFRASTRUCTURE})
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "The site or its machine failed, not the library. Run the library again later." in page
 
 
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:

@@ -197,19 +197,51 @@ TEST(Calls, AreLeftOutWhenTheCallsTheyNeedAreMissing) {
 }
 
 TEST(Narrator, ExplainsTheNameOfASecondHandle) {
-  Case session{.indexes = {INT}, .keys = {}, .texts = {""}, .calls = {}};
+  Case session{.indexes = {INT}, .keys = {KeyValue{}}, .texts = {""}, .calls = {}};
   session.calls = {{.kind = CallKind::kCreate},
                    {.kind = CallKind::kOpen, .slot = 0},
                    {.kind = CallKind::kOpen, .slot = 1},
-                   {.kind = CallKind::kClose, .slot = 1}};
+                   {.kind = CallKind::kClose, .slot = 1},
+                   {.kind = CallKind::kInsert}};
   const history::History calls = unanswered(session);
   const Narrator narrator(session, calls);
-  const std::string payloads = "Here p1, p2 and so on are payloads";
-  EXPECT_EQ(narrator.legend(1), payloads);
-  EXPECT_TRUE(narrator.legend(3).starts_with(payloads + ", and ")) << narrator.legend(3);
-  EXPECT_TRUE(
-      narrator.legend(3).ends_with("2 is a further handle of the index " + calls.indexes[0].name))
-      << narrator.legend(3);
+  const std::string handle = "2 is a further handle of the index " + calls.indexes[0].name;
+  EXPECT_EQ(narrator.legend(1), "");
+  EXPECT_TRUE(narrator.legend(3).starts_with("Here ")) << narrator.legend(3);
+  EXPECT_TRUE(narrator.legend(3).ends_with(handle)) << narrator.legend(3);
+  EXPECT_TRUE(narrator.legend(4).starts_with("Here p1, p2 and so on are payloads, and "))
+      << narrator.legend(4);
+  EXPECT_TRUE(narrator.legend(4).ends_with(handle)) << narrator.legend(4);
+  EXPECT_EQ(narrator.notation(1), "");
+}
+
+TEST(Narrator, GivesTheLengthOfKeysThatAreShownInPart) {
+  Case session{.indexes = {VARCHAR},
+               .keys = {{.text = "short"}, {.text = std::string(100, 'p')}},
+               .texts = {""},
+               .calls = {}};
+  session.calls = {{.kind = CallKind::kCreate},
+                   {.kind = CallKind::kOpen},
+                   {.kind = CallKind::kGet, .key = 0},
+                   {.kind = CallKind::kGet, .key = 1}};
+  const history::History calls = unanswered(session);
+  const Narrator narrator(session, calls);
+  EXPECT_EQ(narrator.abbreviations(2), "");
+  EXPECT_EQ(narrator.abbreviations(3),
+            "Long keys are shown in part: \"pppppppp...pppppppp\" has 100 bytes");
+}
+
+TEST(Narrator, NumbersTheCallsOfALongSession) {
+  Case session{.indexes = {INT}, .keys = {}, .texts = {""}, .calls = {{.kind = CallKind::kCreate}}};
+  while (session.calls.size() < 2 * kLinesMax) {
+    session.calls.push_back({.kind = CallKind::kOpen});
+    session.calls.push_back({.kind = CallKind::kClose});
+  }
+  const history::History calls = unanswered(session);
+  const Narrator narrator(session, calls);
+  EXPECT_TRUE(narrator.lines(2).front().starts_with("create("));
+  const auto last = static_cast<uint32_t>(session.calls.size() - 1);
+  EXPECT_TRUE(narrator.lines(last).front().starts_with("call 1: create("));
 }
 
 // Searches for the smallest session in which a delete of a pair follows an abort.

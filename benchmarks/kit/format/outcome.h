@@ -38,7 +38,9 @@ inline constexpr uint32_t kCodeUnfit = 1003;
 struct IllegalAnswer {
   uint64_t op;    // number of the op in the thread's whole program
   uint32_t code;  // the returned number, documented or not, or one of the codes above
-  uint32_t reserved;
+  // For kCodeNoProgress, the number of attempts that returned DEADLOCK. For a code that a call of a
+  // procedure (procedure.h) returned, the history::EventCall of the call. Otherwise 0.
+  uint32_t detail;
 };
 
 // ThreadOutcome::position says where a thread is. The usual value is kInWords: the thread is at the

@@ -55,9 +55,8 @@ std::string wanted_text(const script::Script& script, const KeyRanks& ranks, Key
 std::string shown(const KeyRanks& ranks, KeyType type, const script::Evidence& evidence) {
   std::string text = code_text(evidence.code);
   if (evidence.code != SUCCESS || (evidence.key.empty() && evidence.payload.empty())) return text;
-  const std::optional<uint32_t> rank = ranks.find(type, evidence.key);
-  text += rank ? " with key " + ranks.text(type, *rank)
-               : " with a key that was never passed to the library";
+  text += " with key " + KeyRanks::text_of(type, evidence.key);
+  if (!ranks.find(type, evidence.key)) text += " (never passed to the library)";
   return text + " and payload \"" + std::string(evidence.payload) + "\"";
 }
 
@@ -112,7 +111,7 @@ void Expectations::judge_thread(const script::Script& script, std::span<const fo
         const std::string wanted =
             number < expectation.answers.size()
                 ? wanted_text(script, ranks, type, expectation.answers[number])
-                : "no further record";
+                : "DB_END";
         findings.add({.suite = "",
                       .name = expectation.name,
                       .severity = expectation.severity,

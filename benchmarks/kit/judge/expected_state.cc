@@ -51,7 +51,7 @@ std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
   auto run = std::upper_bound(runs_.begin(), runs_.end(), tag,
                               [](uint32_t number, const Run& a) { return number < a.first_tag; });
   if (run == runs_.begin() || tag - (run - 1)->first_tag >= (run - 1)->tags) {
-    return "no transaction inserted the record's payload under this key";
+    return "no transaction inserted the record's payload";
   }
   --run;
   if (run->effect == Effect::kNo && !same_transaction(run->moment, reader)) {
@@ -373,7 +373,7 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
 
 std::string ExpectedState::describe(const Moment& moment) const {
   return "transaction " + std::to_string(moment.transaction) + " of thread " +
-         std::to_string(moment.thread) + " in phase " + script_->phases[moment.phase].name;
+         std::to_string(moment.thread) + " in " + phase_text(script_->phases[moment.phase]);
 }
 
 }  // namespace keydrome::judge

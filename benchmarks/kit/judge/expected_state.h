@@ -149,7 +149,7 @@ class ExpectedState {
   // impossible, or nothing if the result is possible.
   std::optional<std::string> why_wrong_insert(const Change& change, bool existed) const;
 
-  // Returns a text for findings, such as "transaction 17 of thread 3 in phase test".
+  // Returns a text for findings, such as: transaction 17 of thread 3 in phase "test".
   std::string describe(const Moment& moment) const;
 
  private:

@@ -2,12 +2,25 @@
 // found. Also contains a text that several judges use in their findings.
 #include "benchmarks/kit/judge/finding.h"
 
+#include <algorithm>
+
 namespace keydrome::judge {
 
 std::string inconsistent_log_text(const std::string& problem) {
-  return "the recorded calls are inconsistent: " + problem +
-         ". The log is in the library's process, so the library can overwrite it: if this happens "
-         "again, look for writes outside the library's own memory";
+  return "the recorded calls are inconsistent: " + problem;
+}
+
+std::string full_recording_text(const std::string& recording) {
+  return "the library returned DEADLOCK so often that " + recording +
+         " is full, which proves no error; but to be judged, the library must return DEADLOCK less "
+         "often, or wait before returning it";
+}
+
+void Findings::explain(std::string_view name, std::string_view text) {
+  for (Finding& finding : kept_) {
+    if (finding.name != name) continue;
+    finding.detail.insert(std::min(finding.detail.find('\n'), finding.detail.size()), text);
+  }
 }
 
 void Findings::demote(std::string_view except) {

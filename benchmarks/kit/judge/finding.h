@@ -24,8 +24,12 @@ struct Finding {
 };
 
 // Returns the detail of a finding about a log of calls that contradicts itself. `problem` says what
-// is wrong with the log.
+// is wrong with the log, and what to do.
 std::string inconsistent_log_text(const std::string& problem);
+
+// Returns why calls cannot be judged if repeated attempts have filled `recording`, such as "the
+// recording of a thread".
+std::string full_recording_text(const std::string& recording);
 
 // Collects findings. A faulty library often violates the same rule thousands of times. So only the
 // first kExamplesPerName findings of each name are kept. In list(), the text of the last of these
@@ -80,6 +84,9 @@ class Findings {
     for (const auto& [key, count] : counts_) total += key.second == name ? count : 0;
     return total;
   }
+
+  // Adds `text` to the end of the first line of each finding with this name.
+  void explain(std::string_view name, std::string_view text);
 
   // Turns every finding so far into a warning, except those with the name `except`. If no required
   // finding has this name, the run can pass.

@@ -16,16 +16,18 @@
 namespace keydrome::judge {
 namespace {
 
+constexpr format::Op kUnknownOp{.code = format::OpCode::kYield};  // makes no call
+
 // Returns the beginning of a finding's text: phase and thread.
 std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
-  return "phase " + phase.name + ", thread " + std::to_string(thread);
+  return phase_text(phase) + ", thread " + std::to_string(thread);
 }
 
 // Returns which codes the contract allows for an op (operation), for the text of a finding. Returns
-// an empty text for a procedure, because its calls have different codes.
-std::string allowed_text(const std::vector<format::Op>& ops, uint64_t number) {
-  if (number >= ops.size() || ops[number].code == format::OpCode::kRun) return "";
-  const uint32_t codes = format::allowed_codes(ops[number].code);
+// an empty text for a procedure, because its calls have different codes, and for an unknown op.
+std::string allowed_text(const format::Op& op) {
+  if (op.code == format::OpCode::kRun || op.code == kUnknownOp.code) return "";
+  const uint32_t codes = format::allowed_codes(op.code);
   std::string text = " (allowed: SUCCESS";
   for (uint32_t code = SUCCESS + 1; code <= FAILURE; ++code) {
     if ((codes >> code & 1u) != 0) text += ", " + code_text(code);
@@ -33,62 +35,68 @@ std::string allowed_text(const std::vector<format::Op>& ops, uint64_t number) {
   return text + " and DEADLOCK)";
 }
 
+// Returns the op that returned the first violation of a thread. If a call of a procedure (a list of
+// instructions) returned it, returns an op that makes the same call. Returns kUnknownOp if the
+// player, whose report is not trusted, reported an op that the program does not contain.
+format::Op op_of(const std::vector<format::Op>& ops, const format::IllegalAnswer& first) {
+  using history::EventCall;
+  if (first.op >= ops.size()) return kUnknownOp;
+  format::Op op = ops[first.op];
+  if (op.code != format::OpCode::kRun || first.code == format::kCodeNoProgress) return op;
+  const auto is = [&first](EventCall call) { return first.detail == static_cast<uint32_t>(call); };
+  if (is(EventCall::kGet)) op.code = format::OpCode::kGet;
+  if (is(EventCall::kNext)) op.code = format::OpCode::kNext;
+  if (is(EventCall::kInsert)) op.code = format::OpCode::kInsert;
+  if (is(EventCall::kDeleteKey)) op.code = format::OpCode::kDeleteKey;
+  return op;
+}
+
 // Adds a finding for the first violation of a thread: a call that returned a result which the
 // index API does not allow, or one of the violations that the player detects (format/outcome.h).
 void judge_violation(const script::PhaseScript& phase, std::size_t thread,
                      const format::ThreadOutcome& counters, Findings& findings) {
-  const std::vector<format::Op>& ops = phase.threads[thread];
   const format::IllegalAnswer& first = counters.first_violation;
-  const std::string call = first.op < ops.size() ? op_text(ops[first.op]) : "a call";
-  const std::string where =
-      place_text(phase, thread) + ", operation " + std::to_string(first.op) + ": ";
-  const std::string count =
-      counters.code_violations > 1
-          ? " (" + count_text(counters.code_violations, "illegal result") + " in this thread)"
-          : "";
+  const format::Op op = op_of(phase.threads[thread], first);
+  const std::string call = op_text(op);
+  const auto report = [&](const char* name, const std::string& what) {
+    findings.required(
+        name, place_text(phase, thread) + ", operation " + std::to_string(first.op) + ": " + what +
+                  (counters.code_violations > 1
+                       ? " (" + count_text(counters.code_violations, "illegal result") +
+                             " in this thread)"
+                       : ""));
+  };
   switch (first.code) {
     case format::kCodeNoProgress:
-      return findings.required("no_progress", where + call + " returned DEADLOCK " +
-                                                  std::string(format::kBudgetText) +
-                                                  ": let one of several conflicting transactions "
-                                                  "commit" +
-                                                  count);
+      return report("no_progress", no_progress_text(first.detail, call));
     case format::kCodeEndless:
-      return findings.required(
-          "endless_scan",
-          where +
-              "getNext returned more records than were ever inserted, so the scan may never end: "
-              "return each record once, and then DB_END" +
-              count);
+      return report("endless_scan",
+                    "getNext returned more records than were ever inserted, so the scan may never "
+                    "end: return each record once, and then DB_END");
     case format::kCodeNoHandle:
-      return findings.required(
-          "illegal_answer",
-          where + call +
-              " was not called, because openIndex had returned no handle for the index: openIndex "
-              "must return SUCCESS and set *idxState for an index that exists" +
-              count);
+      return report("illegal_answer",
+                    (op.code == format::OpCode::kRun ? "the transaction was given up"
+                                                     : call + " was not called") +
+                        ", because openIndex had returned no handle for the index: openIndex must "
+                        "return SUCCESS and set *idxState for an index that exists");
     case format::kCodeUnfit:
-      return findings.required("missing_record",
-                               where +
-                                   "a read of this transaction found that a record which must "
-                                   "exist was missing or changed. A transaction that reads this "
-                                   "must not commit: commitTransaction must return DEADLOCK, but "
-                                   "returned SUCCESS" +
-                                   count);
+      return report(
+          "missing_record",
+          "this transaction did not find a record that must exist, or read wrong data, "
+          "but commitTransaction returned SUCCESS: return the stored records. If the "
+          "transaction saw an inconsistent state, commitTransaction must return DEADLOCK");
     case ENTRY_EXISTS:
-      if (first.op < ops.size() && ops[first.op].code == format::OpCode::kInsert) {
-        return findings.required("illegal_answer",
-                                 where + call +
-                                     " returned ENTRY_EXISTS, but this pair of key and payload "
-                                     "was not stored before: return SUCCESS for a new pair" +
-                                     count);
+      if (op.code == format::OpCode::kInsert) {
+        return report("illegal_answer", call +
+                                            " returned ENTRY_EXISTS, but this pair of key and "
+                                            "payload was not stored before: return SUCCESS for a "
+                                            "new pair");
       }
       [[fallthrough]];
     default:
-      return findings.required("illegal_answer",
-                               where + call + " returned " + code_text(first.code) +
-                                   ", which keydrome/index.h does not allow here" +
-                                   allowed_text(ops, first.op) + count);
+      return report("illegal_answer", call + " returned " + code_text(first.code) +
+                                          ", which keydrome/index.h does not allow here" +
+                                          allowed_text(op));
   }
 }
 
@@ -189,6 +197,17 @@ std::string op_text(const format::Op& op) {
   return op.code == format::OpCode::kRun ? "a call of the transaction" : "a call";
 }
 
+std::string no_progress_text(uint32_t attempts, const std::string& last_call) {
+  std::string text = "each of " + count_text(attempts, "attempt") + " returned DEADLOCK";
+  if (!last_call.empty()) text += ", the last one in " + last_call;
+  text += ", so the library makes no progress: let one of several conflicting transactions commit";
+  if (attempts >= format::kAttemptsMax) return text;
+  return text + ". Keydrome made no further attempts, because " +
+         std::to_string(format::kLossesMax) +
+         " other transactions or calls had already failed after at least " +
+         std::to_string(format::kAttemptsMax) + " attempts each";
+}
+
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings) {
   for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
@@ -212,7 +231,7 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
     }
     if (failed > 0) {
       findings.required("transactions_failed",
-                        "phase " + phase.name + ": " + count_text(failed, "transaction") +
+                        phase_text(phase) + ": " + count_text(failed, "transaction") +
                             " failed, i.e. did not end with the commit or abort that the benchmark "
                             "demands. Other findings of this phase show the first wrong result of "
                             "each thread");

@@ -72,6 +72,11 @@ void judge_words(const script::Script& script, const KeyRanks& ranks, const Expe
 void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 
+// Returns the text of a finding about a transaction or call that returned DEADLOCK in every
+// attempt, until its retry budget was spent. `last_call` is the call that returned DEADLOCK in the
+// last attempt; empty if unknown.
+std::string no_progress_text(uint32_t attempts, const std::string& last_call);
+
 // Returns the name of the call that an op (operation) makes, such as "insertRecord", for the text
 // of a finding.
 std::string op_text(const format::Op& op);

@@ -43,7 +43,7 @@ class ReadJudge {
     groups_.end_transaction();
     if (!fits) {
       findings_.required("outcome_mismatch",
-                         "phase " + script.name + ", thread " + std::to_string(thread) +
+                         phase_text(script) + ", thread " + std::to_string(thread) +
                              ": the recorded results do not fit the calls of this thread. The "
                              "recording is in the library's process, so the library must have "
                              "overwritten it: look for writes outside the library's own memory");
@@ -80,11 +80,11 @@ class ReadJudge {
     const KeyType type = script_.indexes[index].type;
     if (evidence.inserted != nullptr) return add_inserted(evidence);
     const std::optional<uint32_t> rank = ranks_.find(type, evidence.key, last_rank_);
-    if (!rank && expected_.has_computed_keys(index)) return add_computed(evidence);
+    if (!rank && expected_.has_computed_keys(index)) return add_computed(type, evidence);
     if (!rank) {
-      return groups_.report(
-          "impossible_record",
-          "a scan returned a record with a key that was never passed to the library");
+      return groups_.report("impossible_record", "a scan returned a record under key " +
+                                                     KeyRanks::text_of(type, evidence.key) +
+                                                     ", which was never passed to the library");
     }
     last_rank_ = *rank;
     add_possible({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)},
@@ -108,25 +108,24 @@ class ReadJudge {
   // finding is added instead.
   void add_possible(const ReadRecord& record, const std::optional<std::string>& reason) {
     if (!reason) return groups_.add(record);
-    groups_.report("impossible_record", "a scan returned a record under key " +
-                                            groups_.key_text(record.rank) +
-                                            " that cannot exist: " + *reason);
+    report_impossible(groups_.key_text(record.rank), *reason);
   }
 
   // A procedure computes keys from earlier reads. Checks a record under a key that only a procedure
   // can have used.
-  void add_computed(const script::Evidence& evidence) {
+  void add_computed(KeyType type, const script::Evidence& evidence) {
     const std::optional<uint32_t> tag = format::read_tag(evidence.payload);
     const std::optional<std::string> reason =
         tag ? expected_.why_not_computed(*tag, groups_.reader().moment)
             : "the record's payload does not begin with 8 letters from A to P, as every inserted "
               "payload does";
     if (!reason) return;
-    groups_.report(
-        "impossible_record",
-        "a scan returned a record that cannot exist. Only transactions that compute keys "
-        "from reads can insert this key, but " +
-            *reason);
+    report_impossible(KeyRanks::text_of(type, evidence.key), *reason);
+  }
+
+  void report_impossible(const std::string& key, const std::string& reason) {
+    groups_.report("impossible_record",
+                   "a scan returned a record under key " + key + " that cannot exist: " + reason);
   }
 
   const script::Script& script_;

@@ -200,7 +200,7 @@ class WordJudge {
     if (fits && legal_) return;
     findings_.required(
         "outcome_mismatch",
-        "phase " + script.name + ", thread " + std::to_string(thread) +
+        phase_text(script) + ", thread " + std::to_string(thread) +
             ": the recorded results do not fit the calls of this thread. The recording is in the "
             "library's process, so the library must have overwritten it: look for writes outside "
             "the library's own memory");
@@ -329,7 +329,10 @@ class WordJudge {
                    : "the text of the record's payload differs from the inserted text";
       possible = !reason;
     });
-    if (record == nullptr) reason = "no transaction inserted the record's payload under this key";
+    if (record == nullptr) {
+      reason = std::string("no transaction inserted the record's payload ") +
+               (rank ? "under this key" : "into this index");
+    }
     if (reason && expected_.has_computed_keys(index)) {
       reason = expected_.why_not_computed(tag, moment);
       if (!reason && !rank) return;  // the key is unknown

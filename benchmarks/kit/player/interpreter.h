@@ -118,7 +118,7 @@ class Interpreter : InterpreterState {
   Flow data_flow(const format::Op& op, uint32_t code);
   Flow unusual_in_scan(const format::Op& op, uint32_t code);
   Flow judge_code(const format::Op& op, uint32_t code);
-  Flow violation(std::size_t at, uint32_t code);
+  Flow violation(std::size_t at, uint32_t code, uint32_t detail = 0);
   void write_word(uint64_t word) { *word_++ = word; }
   // Returns the first word of a create, openIndex, closeIndex, or delete of a record that was read.
   static uint64_t rare_call_word(const format::Op& op) {
@@ -156,7 +156,7 @@ class Interpreter : InterpreterState {
   void write_computed_call(uint32_t code);
   Flow procedure_flow(uint32_t code);
   Flow scan_flow(uint32_t code);
-  Flow computed_failure(uint32_t code);
+  Flow computed_failure(uint32_t code, history::EventCall call);
   void end_procedure(format::InstructionCode how);
 
   // interpreter/recovery.cc handles transactions that do not commit.

@@ -15,23 +15,21 @@
 namespace keydrome::player {
 namespace {
 
-// Names of the two kinds of images in errors.
-constexpr const char* kSession =
-    "the session data that the library's process received from the judging process";
-constexpr const char* kPiece =
-    "a part of a thread's calls that the library's process received from the judging process";
-
-Error damaged(const std::string& image) {
-  return Error{image + " is damaged: one of its offsets, counts or lengths is out of range; " +
-               kRepeatThenReport};
+std::string damaged(const std::string& what) {
+  return what + ", as received from the referee, are damaged: an offset, a count or a length is " +
+         "out of range";
 }
 
-Error wrong_version(const std::string& image, uint32_t version) {
-  return Error{
-      "the judging process and the library's process come from different versions of Keydrome: run "
-      "./dev build. " +
-      image + " has version " + std::to_string(version) +
-      ", but the library's process reads version " + std::to_string(format::kProgramVersion)};
+Error damaged_session() { return Error{damaged("the session data") + "; " + kRepeatThenReport}; }
+
+Error damaged_piece() { return Error{damaged("the next calls of a thread")}; }
+
+Error wrong_version(uint32_t version) {
+  return Error{"the session data from the referee have version " + std::to_string(version) +
+               " of the format, but this program reads version " +
+               std::to_string(format::kProgramVersion) +
+               ", so the two come from different versions of Keydrome: run ./dev build, then "
+               "repeat the run"};
 }
 
 template <typename T>
@@ -80,9 +78,9 @@ bool view_procedures(std::span<const std::byte> image, const format::PoolsHeader
 
 Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
   format::PoolsHeader header{};
-  if (image.size() < sizeof(header)) return damaged(kSession);
+  if (image.size() < sizeof(header)) return damaged_session();
   std::memcpy(&header, image.data(), sizeof(header));
-  if (header.version != format::kProgramVersion) return wrong_version(kSession, header.version);
+  if (header.version != format::kProgramVersion) return wrong_version(header.version);
   PoolsView view;
   const bool fits =
       view_array(image, header.index_offset, header.index_count, view.indexes) &&
@@ -90,18 +88,19 @@ Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
       has_lengths(view.payloads, MAX_PAYLOAD_LEN - format::kTagBytes) &&
       view_strings(image, header.computed_offset, header.computed_count, view.computed_keys) &&
       has_lengths(view.computed_keys, MAX_VARCHAR_LEN) && view_procedures(image, header, view);
-  if (!fits) return damaged(kSession);
+  if (!fits) return damaged_session();
   for (const format::IndexEntry& entry : view.indexes) {
-    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr) return damaged(kSession);
+    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr) return damaged_session();
   }
   return view;
 }
 
 Result<PieceView> PieceView::open(const PoolsView& session, std::span<const std::byte> image) {
   format::PieceHeader header{};
-  if (image.size() < sizeof(header)) return damaged(kPiece);
+  if (image.size() < sizeof(header)) return damaged_piece();
   std::memcpy(&header, image.data(), sizeof(header));
-  if (header.version != format::kProgramVersion) return wrong_version(kPiece, header.version);
+  // The session has the right version, so a piece with another one is damaged.
+  if (header.version != format::kProgramVersion) return damaged_piece();
   PieceView piece{.pools = session, .ops = {}, .last = header.last != 0};
   PoolsView& pools = piece.pools;
   const bool has_texts = session.payloads.size() == 0;
@@ -115,7 +114,7 @@ Result<PieceView> PieceView::open(const PoolsView& session, std::span<const std:
       view_strings(image, header.varchar_offset, header.varchar_count, pools.varchar_keys) &&
       (!has_texts ||
        view_strings(image, header.payload_offset, header.payload_count, pools.payloads));
-  if (!fits) return damaged(kPiece);
+  if (!fits) return damaged_piece();
   return piece;
 }
 

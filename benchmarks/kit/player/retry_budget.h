@@ -18,17 +18,12 @@
 namespace keydrome::player {
 
 // A transaction or auto-commit call fails with kCodeNoProgress when it has received DEADLOCK
-// kAttemptsMax times and kRetryBudgetNs have passed. The time counts from the begin of the
-// transaction, or from the first DEADLOCK of the call. If the time has not passed, it is checked
-// again after each further kAttemptsMax DEADLOCKs. After kLossesMax such failures, a later
-// transaction or call fails when it has received DEADLOCK kAttemptsAfterwards times.
-inline constexpr uint32_t kAttemptsMax = 10'000;
+// kAttemptsMax times (format/legal_answers.h) and kRetryBudgetNs have passed. The time counts from
+// the begin of the transaction, or from the first DEADLOCK of the call. If the time has not passed,
+// it is checked again after each further kAttemptsMax DEADLOCKs. After kLossesMax such failures, a
+// later transaction or call fails when it has received DEADLOCK kAttemptsAfterwards times.
 inline constexpr uint64_t kRetryBudgetNs = 2'000'000'000;
-inline constexpr uint32_t kLossesMax = 3;
-static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
-// format::kBudgetText contains these numbers.
-static_assert(kAttemptsMax == 10'000 && kRetryBudgetNs == 2'000'000'000 && kLossesMax == 3 &&
-              format::kAttemptsAfterwards == 10);
+static_assert(format::kAttemptsMax % format::kAttemptsAfterwards == 0);
 
 class RetryBudget {
  public:
@@ -39,8 +34,8 @@ class RetryBudget {
   bool ends(uint32_t attempts, ElapsedNs&& elapsed_ns) {
     if (attempts % format::kAttemptsAfterwards != 0) [[likely]]
       return false;
-    if (losses_.load(std::memory_order_relaxed) >= kLossesMax) return true;
-    if (attempts % kAttemptsMax != 0 || elapsed_ns() < kRetryBudgetNs) return false;
+    if (losses_.load(std::memory_order_relaxed) >= format::kLossesMax) return true;
+    if (attempts % format::kAttemptsMax != 0 || elapsed_ns() < kRetryBudgetNs) return false;
     losses_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }

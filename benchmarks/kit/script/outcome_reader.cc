@@ -91,7 +91,7 @@ void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& rep
   if (reported.code_violations == 0 ||
       followed.first_unexpected_entry < reported.first_violation.op) {
     reported.first_violation = {
-        .op = followed.first_unexpected_entry, .code = ENTRY_EXISTS, .reserved = 0};
+        .op = followed.first_unexpected_entry, .code = ENTRY_EXISTS, .detail = 0};
   }
   reported.code_violations += followed.unexpected_entries;
 }
@@ -172,7 +172,7 @@ Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const Outcom
                                   const Script& script, const PhaseScript& phase, bool keep_calls) {
   if (image.size() < layout.size_bytes)
     return Error{"the shared memory with the library's results has " +
-                 std::to_string(image.size()) + " bytes, but the judging process created it with " +
+                 std::to_string(image.size()) + " bytes, but the referee created it with " +
                  std::to_string(layout.size_bytes) + ", so the results cannot be read; " +
                  kRepeatThenReport};
   const bool recorded = !phase.log_capacity.empty();

@@ -78,6 +78,10 @@ struct PhaseScript {
   std::vector<uint64_t> log_capacity;
 };
 
+// Returns how messages name a phase. The quotation marks separate a name of several words, such as
+// "round 3 duel", from the rest of the sentence.
+inline std::string phase_text(const PhaseScript& phase) { return "phase \"" + phase.name + '"'; }
+
 // Returns true if the threads of the phase may end before their last op (format::OpCode::kUntil).
 inline bool ends_by_clock(const PhaseScript& phase) {
   return !phase.threads.empty() && !phase.threads[0].empty() &&

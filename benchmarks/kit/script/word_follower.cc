@@ -407,7 +407,7 @@ class Follower : CallReader {
     open_ = false;
     const bool fits =
         is_possible(end, ops_[at_].code, at_ == saved_.at, ops_[saved_.at].flags, rolls_back_);
-    return fits ? continue_after(end) : misfit("the transaction cannot end like this");
+    return fits ? continue_after(end) : misfit("the recorded end of the attempt is impossible");
   }
 
   bool continue_after(AttemptEnd end) {

@@ -209,10 +209,15 @@ TEST_F(SessionTest, ATransactionThatNeverBeginsIsGivenUp) {
   api.beginTransaction = always_deadlock;
   const script::Outcome outcome = play(script, api);
   EXPECT_EQ(result(outcome).totals.failed, 1u);
-  EXPECT_GE(result(outcome).reported->deadlocks, player::kAttemptsMax);
+  const format::ThreadOutcome& reported = *result(outcome).reported;
+  EXPECT_GE(reported.deadlocks, format::kAttemptsMax);
+  EXPECT_EQ(reported.first_violation.detail, reported.deadlocks);
   judge::Findings findings;
   judge::judge_script(script, outcome, findings);
   EXPECT_EQ(findings.count("no_progress"), 1u) << text_of(findings);
+  EXPECT_NE(text_of(findings).find("attempts returned DEADLOCK, the last one in beginTransaction"),
+            std::string::npos)
+      << text_of(findings);
 }
 
 ErrCode failing_get(IdxState*, TxnState*, Record*) { return FAILURE; }

@@ -54,27 +54,27 @@ TEST(Manifest, RefusesMistakes) {
     const Result<workload::Manifest> parsed = workload::Manifest::parse(json.dump());
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
-  EXPECT_EQ(
-      error_of([](Json& json) { json["colour"] = 1; }),
-      "benchmark.json: the member colour is unknown: remove it, or correct its name to one of "
-      "description, instances, kind, limits, metric, name, own_metrics, parameters, source, "
-      "title, version");
+  const auto in_file = [](const std::string& what) {
+    return "benchmarks/example/benchmark.json: " + what + "; after the correction, run ./dev build";
+  };
+  EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }),
+            in_file("the member colour is unknown: remove it, or correct its name to one of "
+                    "description, instances, kind, limits, metric, name, own_metrics, parameters, "
+                    "source, title, version"));
   EXPECT_EQ(error_of([](Json& json) { json["instances"]["small"]["trace"] = 1; }),
-            "benchmark.json: instances.small: trace is 1, but must be true or false");
+            in_file("instances.small: trace is 1, but must be true or false"));
   EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),
-            "benchmark.json: version: is 0, but must be from 1 to 4294967295");
+            in_file("version: is 0, but must be from 1 to 4294967295"));
   EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),
-            "benchmark.json: kind: is \"fun\", but must be \"correctness\" or \"performance\"");
+            in_file("kind: is \"fun\", but must be \"correctness\" or \"performance\""));
   EXPECT_EQ(
       error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"]["threads"] = 0; }),
-      "benchmark.json: instances.small.scales.smoke: parameter threads is 0, but must be from 1 to "
-      "64");
+      in_file("instances.small.scales.smoke: parameter threads is 0, but must be from 1 to 64"));
   EXPECT_EQ(
       error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"] = Json::Object{}; }),
-      "benchmark.json: instances.small.scales.smoke: the value of parameter threads is missing: "
-      "add it");
+      in_file("instances.small.scales.smoke: the value of parameter threads is missing: add it"));
   EXPECT_EQ(error_of([](Json& json) { json["parameters"]["threads"]["min"] = 65; }),
-            "benchmark.json: parameters.threads: min is 65, but must not exceed max, which is 64");
+            in_file("parameters.threads: min is 65, but must not exceed max, which is 64"));
 }
 
 // Tests the manifests of all benchmarks.

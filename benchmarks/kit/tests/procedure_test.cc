@@ -198,6 +198,24 @@ TEST_P(ProcedureTest, AMissingRecordFailsATransactionThatCommits) {
   EXPECT_TRUE(judge::judge_logs(script, outcome, findings)) << text_of(findings);
 }
 
+ErrCode failing_delete(IdxState*, TxnState*, Record*) { return FAILURE; }
+
+TEST_P(ProcedureTest, AFindingNamesTheCallThatFailed) {
+  script::ThreadBuilder out = script_.thread(run_, 0);
+  out.open(0, index_);
+  run(out, transfer_, {key(0), key(1), 5});
+  out.close(0);
+  const script::Script script = script_.build();
+  player::IndexApi api = test_index({});
+  api.deleteRecord = failing_delete;
+  judge::Findings findings;
+  judge::judge_script(script, play(script, api), findings);
+  EXPECT_NE(text_of(findings).find("deleteRecord returned FAILURE, which keydrome/index.h does not "
+                                   "allow here (allowed: SUCCESS, KEY_NOTFOUND and DEADLOCK)"),
+            std::string::npos)
+      << text_of(findings);
+}
+
 TEST_P(ProcedureTest, AnAbortedProcedureLeavesNothing) {
   for (const bool keeps_aborted : {false, true}) {
     script::ThreadBuilder out = script_.thread(run_, keeps_aborted ? 1 : 0);

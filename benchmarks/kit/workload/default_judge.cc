@@ -1,6 +1,5 @@
 // Implements the defaults of Workload's virtual functions: a complete session is judged by its
 // script alone.
-#include "base/check.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -8,10 +7,7 @@ namespace keydrome::workload {
 
 // A workload that plays traces keeps the pointer, so the parameter is no reference.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
-void Workload::play_trace(std::shared_ptr<const TraceFile> /*trace*/) {
-  fail(KEYDROME_HERE,
-       "this workload plays no recorded trace: remove the member trace from its benchmark.json");
-}
+bool Workload::play_trace(std::shared_ptr<const TraceFile> /*trace*/) { return false; }
 
 void Workload::adapt_phase(script::Script& /*script*/, uint32_t /*phase*/,
                            const script::Outcome& /*so_far*/) const {}

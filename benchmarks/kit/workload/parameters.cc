@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kScales = {"smoke", "laptop", "paper"};
 
-// Returns an error that names the member of benchmark.json at `place`, or only the file if `place`
-// is empty.
+// Returns an error that names the member of benchmark.json at `place`, or no member if `place` is
+// empty. Manifest::parse() adds the name of the file.
 Error at(const std::string& place, const std::string& what) {
-  return Error{"benchmark.json: " + (place.empty() ? what : place + ": " + what)};
+  return Error{place.empty() ? what : place + ": " + what};
 }
 
 Error wrong_type(const std::string& place, const Json& value, const std::string& wanted) {
@@ -253,8 +253,11 @@ uint64_t Parameters::u64(std::string_view name) const {
 
 Result<Manifest> Manifest::parse(std::string_view text) {
   const Result<Json> json = Json::parse(text);
-  if (!json) return at("", json.error().message);
-  return parse_checked(*json);
+  Result<Manifest> manifest = json ? parse_checked(*json) : Result<Manifest>(json.error());
+  if (manifest) return manifest;
+  const Result<std::string> name = json ? json->string_member("name") : json.error();
+  return Error{(name ? "benchmarks/" + *name + "/" : std::string()) + "benchmark.json: " +
+               manifest.error().message + "; after the correction, run ./dev build"};
 }
 
 Result<Parameters> Manifest::resolve(std::string_view instance, std::string_view scale,

@@ -68,7 +68,7 @@ struct Manifest {
   // gives it, session_timeout_ms.
   std::map<std::string, ParameterValues, std::less<>> limits;
 
-  // Parses and checks the text of a benchmark.json. The error names the wrong member.
+  // Parses and checks the text of a benchmark.json. The error names the file and the wrong member.
   static Result<Manifest> parse(std::string_view json);
 
   // Returns the parameters of an instance at a scale, with overrides. The error names the possible

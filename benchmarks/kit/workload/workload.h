@@ -51,9 +51,9 @@ class Workload {
  public:
   virtual ~Workload() = default;
   // Gives the workload a recorded trace (the calls of a user's program) to play. The referee calls
-  // play_trace() before the functions below, if the user gives a trace. The default is for
-  // benchmarks that play no trace, and ends the process.
-  virtual void play_trace(std::shared_ptr<const TraceFile> trace);
+  // play_trace() before the functions below, if the user gives a trace. Returns false if the
+  // workload plays no traces, as the default does.
+  [[nodiscard]] virtual bool play_trace(std::shared_ptr<const TraceFile> trace);
   // Estimates the memory of a session with these parameters (demand.h). Takes microseconds, and
   // gives a result for all parameters within their bounds, even those that generate() refuses.
   virtual Demand demand(const Parameters& parameters) const = 0;

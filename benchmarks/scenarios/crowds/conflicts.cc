@@ -155,9 +155,11 @@ class Judge : public CrowdRecord {
  public:
   explicit Judge(const CrowdRecord& record) : CrowdRecord(record) {}
 
-  std::string long_reader() const { return found({kReadKeys}); }
+  std::string long_reader() const {
+    return found({{"the scan of the long transaction", kReadKeys}});
+  }
 
-  std::string conflicts() const { return found({2}); }
+  std::string conflicts() const { return found({{kScanAtEnd, 2}}); }
 
   // If the reader read the first payload, the reader precedes every update. If an update did not
   // find the reader's record, the update precedes the reader. Only one of the two can be true.

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -376,25 +374,6 @@ History history_of(const ScriptedCrowd& scripted, const script::PhaseOutcome& ou
 
 }  // namespace
 
-std::string CrowdRecord::repeated_record() const {
-  using Place = std::tuple<uint16_t, uint64_t, uint64_t>;  // index, key and payload
-  for (const history::Transaction& transaction : transactions_.committed) {
-    // Records returned since the last call that may move a cursor or change the index.
-    std::set<Place> seen;
-    bool repeated = false;
-    for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
-      const bool record = call_of(event) == EventCall::kNext && succeeded(event);
-      if (call_of(event) != EventCall::kNext) seen.clear();
-      if (record) repeated |= !seen.insert({event.index, event.key, event.payload}).second;
-    });
-    if (repeated) {
-      return "a scan of thread " + std::to_string(transaction.thread) +
-             " returned one record twice, but must return each record once";
-    }
-  }
-  return "";
-}
-
 bool is_crowd_kind(std::string_view kind) { return find_kind(kind) != nullptr; }
 
 std::string crowd_kind_names() {
@@ -436,10 +415,9 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   };
   for (const script::ThreadResult& thread : outcome.threads) {
     if (thread.reported->events_full != 0) {
-      return book.not_judged(title + "the recording of a thread is full after " +
-                             count_text(thread.events.size(), "call") +
-                             ", because the library returned DEADLOCK so often: return DEADLOCK "
-                             "less often, or wait before returning it");
+      const std::string calls = count_text(thread.events.size(), "call");
+      return book.not_judged(
+          title + judge::full_recording_text("the recording of a thread (" + calls + ")"));
     }
   }
   const History history = history_of(scripted, outcome);

@@ -149,22 +149,17 @@ class CrowdRecord {
     return found;
   }
 
-  // Checks that the committed scans found these numbers of records, in this order. Returns a
-  // description of the first difference, or an empty text.
-  std::string found(const std::vector<uint64_t>& right) const {
-    const auto scanned = scans();
-    for (std::size_t i = 0; i < right.size(); ++i) {
-      if (i >= scanned.size()) {
-        return std::to_string(scanned.size()) + " of " + count_text(right.size(), "scan") +
-               " committed, but all must commit";
-      }
-      if (scanned[i].second == right[i]) continue;
-      return "scan " + std::to_string(i + 1) + " of " + std::to_string(right.size()) + " found " +
-             count_text(scanned[i].second, "record") + ", but must find " +
-             std::to_string(right[i]);
-    }
-    return "";
-  }
+  // A scan that must find this number of records. The name, such as "the scan after the abort",
+  // begins a sentence about it.
+  struct ExpectedScan {
+    std::string name;
+    uint64_t records = 0;
+  };
+  static constexpr const char* kScanAtEnd = "the scan at the end";
+
+  // Checks that all these scans committed and found these numbers of records, in this order.
+  // Returns a description of the first error, or an empty text.
+  std::string found(const std::vector<ExpectedScan>& right) const;
 
   // Returns a text about the first call of the kind `call` whose code is not in `right`. Returns an
   // empty text if there is no such call.
@@ -187,6 +182,16 @@ class CrowdRecord {
   const Crowd& crowd_;
   const history::History& history_;
   const history::Transactions& transactions_;
+
+ private:
+  // A scan that did not commit: how many scans came before it, and the call that ended its last
+  // attempt (null: unknown).
+  struct FailedScan {
+    std::size_t number = 0;
+    const history::Event* last = nullptr;
+  };
+  // Returns the first scan that did not commit. Exact only if one thread makes all scans.
+  FailedScan failed_scan() const;
 };
 
 // What is wrong with the results of a crowd.

@@ -169,19 +169,35 @@ class Judge : public CrowdRecord {
   explicit Judge(const CrowdRecord& record) : CrowdRecord(record) {}
 
   std::string many_indexes() const {
-    return found({uint64_t{std::max(1u, crowd_.records / kPart)} * (kPerIndex + 1)});
+    return found({{"the scan of the changed indexes",
+                   uint64_t{std::max(1u, crowd_.records / kPart)} * (kPerIndex + 1)}});
   }
 
   std::string large_transaction() const {
     const uint64_t all = crowd_.records, same = (all + kSameKey - 1) / kSameKey;
-    return found({0, all, all - same});
+    const std::string inserts = std::to_string(all) + " inserts";
+    return found({{after_abort(inserts), 0},
+                  {after_commit(inserts), all},
+                  {"the scan after the delete of one key", all - same}});
   }
 
-  std::string large_changes() const { return found({0, 0, 0, crowd_.records, crowd_.records, 0}); }
+  std::string large_changes() const {
+    const uint64_t all = crowd_.records;
+    const std::string inserts = std::to_string(all) + " inserts";
+    const std::string deletes = std::to_string(all) + " deletes";
+    return found({{after_abort(std::to_string(kSmallAbort) + " inserts"), 0},
+                  {after_abort(std::to_string(kSmallAbort * kSmallAbort) + " inserts"), 0},
+                  {after_abort(inserts), 0},
+                  {after_commit(inserts), all},
+                  {after_abort(deletes), all},
+                  {after_commit(deletes), 0}});
+  }
 
   std::string changes_in_indexes() const {
     const uint64_t all = std::max(1u, crowd_.records / kPerIndex) * kPerIndex;
-    return found({0, all, all});
+    return found({{after_abort("inserts into all indexes"), 0},
+                  {after_commit("inserts into all indexes"), all},
+                  {after_abort("deletes in all indexes"), all}});
   }
 
   std::string empty_transactions() const {
@@ -192,10 +208,18 @@ class Judge : public CrowdRecord {
       const std::string wrong = first_code(call, {SUCCESS, DEADLOCK}, name);
       if (!wrong.empty()) return wrong;
     }
-    return found({0});
+    return found({{kScanAtEnd, 0}});
   }
 
-  std::string same_keys_again() const { return found({0}); }
+  std::string same_keys_again() const { return found({{kScanAtEnd, 0}}); }
+
+ private:
+  static std::string after_abort(const std::string& changes) {
+    return "the scan after the abort of " + changes;
+  }
+  static std::string after_commit(const std::string& changes) {
+    return "the scan after the commit of " + changes;
+  }
 };
 
 constexpr std::array kKinds{

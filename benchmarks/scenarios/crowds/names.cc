@@ -151,7 +151,9 @@ class Judge : public CrowdRecord {
                     " returned " + code_text(event) + ", but must return " + code_text(right)};
       }
     }
-    return {"missing_record", found(std::vector<uint64_t>(crowd_.rounds, crowd_.records))};
+    return {"missing_record",
+            found(std::vector<ExpectedScan>(
+                crowd_.rounds, {"a scan after a second create of the name", crowd_.records}))};
   }
 };
 

@@ -121,7 +121,10 @@ class BareJudge {
     const std::string_view payload = result.evidence.payload;
     const bool untouched =
         payload.find_first_not_of(format::BareCall::kGarbage) == std::string_view::npos;
-    return untouched ? "" : "a get that finds nothing must not write a payload: " + text(result);
+    return untouched ? ""
+                     : "a get that finds nothing must not write a payload into the record, but "
+                       "this get did: " +
+                           text(result);
   }
 
   std::string key_text(const script::Evidence& evidence) const {

@@ -34,7 +34,8 @@ class PlayWriter {
     Reproducer play;
     play.name = scenario_.id;
     play.about = about(violation);
-    play.violation = "What is wrong: " + violation.rule + ".";
+    play.violation =
+        "What is wrong: " + violation.rule + "." + values_text(scenario_, variant_, vocabulary_);
     play.sessions = scenario_.sessions;
     play.initial = before();
     play.final_records.emplace();
@@ -59,7 +60,8 @@ class PlayWriter {
            ".c and your library as LIBRARY.so:\n  cc -std=c99 -pthread -I api/include " + id +
            ".c ./LIBRARY.so -o " + id + " && ./" + id +
            "\nExit status 1: every call returned the same as in the failed run below.\n"
-           "Exit status 0: at least one call returned something else.\n\nThe failed run:\n" +
+           "Exit status 0: at least one call returned something else.\n\nThe failed run. " +
+           legend(scenario_, variant_, vocabulary_) + "\n" +
            narrate(scenario_, variant_, vocabulary_, log_);
   }
 
@@ -147,7 +149,7 @@ std::string c_program(const Scenario& scenario, const Variant& variant, const Sc
                       const RunLog& log, const RunViolation& violation) {
   const bool second_handles = std::ranges::any_of(
       scenario.handles, [](const Handle& handle) { return handle.name.size() > 1; });
-  if (second_handles || scenario.setup.size() > kSetupMax) return "";
+  if (!violation.shows_calls || second_handles || scenario.setup.size() > kSetupMax) return "";
   if (shown_calls(log).size() > kCallsMax) return "";
   const RunLog shown = program_log(scenario, variant, run.vocabulary, log);
   // The program makes fewer calls than the run. Without the other calls, the same violation may

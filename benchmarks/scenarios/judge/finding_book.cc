@@ -21,7 +21,9 @@ void FindingBook::show(judge::Findings& findings) const {
       shown.size() < kShownMax ? shown.push_back(finding) : void(++left_out);
     }
     if (left_out > 0) {
-      shown.back().detail += "\n(not shown: " + count_text(left_out, "more finding") + ")";
+      shown.back().detail += "\n(not shown: " + count_text(left_out, "more finding") +
+                             ", because Keydrome shows only the first " +
+                             std::to_string(kShownMax) + ": correct these first)";
     }
     for (judge::Finding& finding : shown) findings.add(std::move(finding));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "base/count_text.h"
@@ -20,6 +21,58 @@ namespace {
 // The maximum number of calls that are shown, and of records in one line.
 constexpr std::size_t kLinesMax = 60;
 constexpr std::size_t kRecordsMax = 12;
+constexpr std::size_t kLabelsMax = 6;    // labels whose real values are shown
+constexpr std::size_t kPayloadMax = 20;  // bytes of a payload that is shown whole
+
+// Returns the labels of the keys in an index.
+std::set<int64_t> key_labels(const Scenario& scenario, uint32_t index) {
+  std::set<int64_t> labels;
+  for (const SetupRecord& record : scenario.setup) {
+    if (record.index == index) labels.insert(record.key);
+  }
+  for (const Step& step : scenario.steps) {
+    const uint32_t used = scenario.handles.empty() ? 0 : scenario.handles[step.handle].index;
+    const bool has_key = step.action == Action::kGet || step.action == Action::kInsert ||
+                         step.action == Action::kDeletePair || step.action == Action::kDeleteKey;
+    if (has_key && used == index) labels.insert(step.key);
+  }
+  return labels;
+}
+
+// Returns the real keys of an index for a text, such as "1 is 500000001, 2 is 500000002". Returns
+// an empty text if the scenario gives the keys, because the labels then contain them.
+std::string keys_text(const Scenario& scenario, const Variant& variant,
+                      const Vocabulary& vocabulary, uint32_t index) {
+  std::string text;
+  if (!scenario.literal_keys.empty()) return text;
+  std::size_t shown = 0;
+  for (const int64_t label : key_labels(scenario, index)) {
+    if (++shown > kLabelsMax) return text + " and so on";
+    const bool is_string = index_type(variant, index) == VARCHAR;
+    text += (text.empty() ? "" : ", ") + std::to_string(label) + " is " +
+            (is_string ? '"' + vocabulary.string(label) + '"'
+                       : std::to_string(vocabulary.integer(label)));
+  }
+  return text;
+}
+
+// Returns the real payloads for a text, such as "x is \"AAAAAAFH\"". Omits payloads that the
+// scenario gives.
+std::string payloads_text(const Scenario& scenario, const Vocabulary& vocabulary) {
+  std::set<std::string> labels;
+  for (const SetupRecord& record : scenario.setup) labels.insert(record.payload);
+  for (const Step& step : scenario.steps) labels.insert(step.payload);
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& label : labels) {
+    if (label.empty() || label == "*" || scenario.literal_payloads.contains(label)) continue;
+    if (++shown > kLabelsMax) return text + " and so on";
+    std::string bytes = vocabulary.payload_bytes(label);
+    if (bytes.size() > kPayloadMax) bytes = bytes.substr(0, format::kTagBytes) + "...";
+    text.append(text.empty() ? "" : ", ").append(label).append(" is \"").append(bytes).append("\"");
+  }
+  return text;
+}
 
 std::string arguments_text(const Scenario& scenario, const Variant& variant,
                            const Vocabulary& vocabulary, const Event& event) {
@@ -64,11 +117,9 @@ std::string setup_text(const Scenario& scenario, const Variant& variant) {
     text += std::to_string(record.key) + " = " + record.payload;
   }
   if (shown > kRecordsMax) text += more_text(scenario.setup.size());
-  if (text.empty()) text = "none";
-  if (variant.filler > 0) {
-    text += "; in addition, " + count_text(variant.filler, "other record") + ", called filler";
-  }
-  return text;
+  if (variant.filler == 0) return text.empty() ? "none" : text;
+  return (text.empty() ? "only " : text + ", and ") + count_text(variant.filler, "record") +
+         " under other keys, shown as filler";
 }
 
 // Returns the records at the end as text. Omits the records that the benchmark adds: the fillers
@@ -97,7 +148,8 @@ std::string contents_text(const Scenario& scenario, const Variant& variant,
     text += (i > 0 ? ", " : "") + records[i];
   }
   if (records.size() > kRecordsMax) text += more_text(records.size());
-  return (text.empty() ? "none" : text) + missing;
+  if (variant.filler == 0 || !missing.empty()) return (text.empty() ? "none" : text) + missing;
+  return text.empty() ? "only the filler" : text + ", and the filler";
 }
 
 }  // namespace
@@ -139,6 +191,35 @@ std::string call_text(const Scenario& scenario, const Variant& variant,
          arguments_text(scenario, variant, vocabulary, event) + ")" +
          (is_auto_commit(event) ? " with auto-commit" : "") + " -> " +
          result_text(variant, vocabulary, event);
+}
+
+std::string legend(const Scenario& scenario, const Variant& variant, const Vocabulary& vocabulary) {
+  constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
+  std::string text = "In the lines below, keys and payloads are labels.";
+  for (uint32_t index = 0; index < scenario.indexes; ++index) {
+    const auto type = static_cast<std::size_t>(index_type(variant, index));
+    const std::string keys = keys_text(scenario, variant, vocabulary, index);
+    text += scenario.indexes > 1 ? " In index " + index_name(index) + ", the keys" : " The keys";
+    text.append(" have the type ").append(kTypes.at(type));
+    text.append(keys.empty() ? "" : ": ").append(keys).append(".");
+  }
+  if (variant.persistent) text += " Transactions are retried after DEADLOCK.";
+  return text;
+}
+
+std::string values_text(const Scenario& scenario, const Variant& variant,
+                        const Vocabulary& vocabulary) {
+  std::string text;
+  const auto add = [&text](const std::string& values) {
+    if (!values.empty()) text += (text.empty() ? "" : "; ") + values;
+  };
+  for (uint32_t index = 0; index < scenario.indexes; ++index) {
+    const std::string keys = keys_text(scenario, variant, vocabulary, index);
+    if (!keys.empty())
+      add((scenario.indexes > 1 ? "in index " + index_name(index) + ", " : "") + keys);
+  }
+  add(payloads_text(scenario, vocabulary));
+  return text.empty() ? "" : " Here, keys and payloads are labels: " + text + ".";
 }
 
 std::string answers_text(const std::vector<Answer>& answers) {

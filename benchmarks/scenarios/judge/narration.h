@@ -28,6 +28,13 @@ std::vector<history::Event> final_records(const RunLog& log, uint32_t index);
 // calls of session 1 of the script.
 std::string call_text(const Scenario& scenario, const Variant& variant,
                       const Vocabulary& vocabulary, uint32_t session, const history::Event& event);
+// Explains the labels in the text of narrate(): the key types of this run, and some real keys.
+std::string legend(const Scenario& scenario, const Variant& variant, const Vocabulary& vocabulary);
+// Returns a sentence, after a space, that gives the real values of the labels. Returns an empty
+// text if the scenario gives all values.
+std::string values_text(const Scenario& scenario, const Variant& variant,
+                        const Vocabulary& vocabulary);
+
 // Returns the possible results as text, such as "KEY_NOTFOUND or payload a".
 std::string answers_text(const std::vector<Answer>& answers);
 

@@ -38,6 +38,15 @@ constexpr uint32_t kLoneAttemptsMax = 10;
 // beginTransaction sets no handle, and the search for a serial order would then take too long.
 constexpr std::size_t kTransactionsMax = 100;
 
+// Rules whose violation makes the recorded calls of the steps meaningless.
+constexpr const char* kLeftOver =
+    "the scenario could not begin. To empty an index before it, a transaction deleted every key "
+    "that it contained, but getNext then still returned a record: deleteRecord with an empty "
+    "payload must delete all records of the key";
+constexpr const char* kSharedHandle =
+    "openIndex returned the same handle for indexes of different types, so the library cannot know "
+    "which index a call means: return a different handle for each index";
+
 // Returns the same calls, with times as if all steps had been made at once. Real time then no
 // longer restricts the order of the transactions. The set-up remains before the steps, and the
 // final reads remain after them.
@@ -75,10 +84,8 @@ class RunJudge {
 
   std::vector<RunViolation> judge() {
     if (log_.left_over) {
-      report(
-          "wrong_delete", Severity::kRequired,
-          "a transaction deleted every record of the index, but getNext still returned a record; "
-          "the calls below came later, and were not judged");
+      report("wrong_delete", Severity::kRequired, kLeftOver);
+      violations_.back().shows_calls = false;
       return std::move(violations_);
     }
     History history = log_.history;
@@ -88,9 +95,8 @@ class RunJudge {
     // with the program. A call with a key of another index therefore means that two indexes have
     // the same handle.
     if (!rank_varchar_keys(history) || !history.unknown_arguments.empty()) {
-      report("shared_handle",
-             "openIndex returned the same handle for indexes of different types, so the library "
-             "cannot know which index a call means: return a different handle for each index");
+      report("shared_handle", kSharedHandle);
+      violations_.back().shows_calls = false;  // they may have gone to another index
       return std::move(violations_);
     }
     if (!history.unknown_keys.empty())
@@ -144,10 +150,12 @@ class RunJudge {
 
   void judge_last_attempts() {
     if (log_.last_attempts <= kLoneAttemptsMax) return;
-    report("no_progress", "a transaction that ran alone received DEADLOCK " +
-                              std::to_string(log_.last_attempts - 1) +
-                              " times, but it must succeed within " +
-                              std::to_string(kLoneAttemptsMax) + " attempts");
+    report("no_progress",
+           "after the calls below, a transaction that reads all records ran alone, and received "
+           "DEADLOCK in " +
+               std::to_string(log_.last_attempts - 1) +
+               " attempts. A transaction that runs alone must succeed within " +
+               std::to_string(kLoneAttemptsMax) + " attempts");
   }
 
   void judge_order(const History& history) {
@@ -187,8 +195,8 @@ class RunJudge {
   void report_order(const History& history) {
     if (scenario_.sessions > 1 && model::search_orders(without_real_time(history, log_)).order) {
       report("stale_read",
-             "no serial order of the committed transactions that respects real time (a transaction "
-             "follows those that committed before it began) gives these results");
+             "a transaction did not see a change that had been committed before the transaction "
+             "began (a stale read)");
       return;
     }
     // A scenario that looks for stale reads may also reveal another violation. This violation gets

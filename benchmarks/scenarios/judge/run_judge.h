@@ -25,6 +25,8 @@ struct RunViolation {
   Severity severity = Severity::kRequired;
   std::string rule;   // violated rule and violating call: a sentence without full stop
   Json witness = {};  // the proof: a cycle of transactions, if any (checker/witness/witness.h)
+  // False if the recorded calls of the steps prove nothing, so that a finding must not show them.
+  bool shows_calls = true;
 };
 
 // Returns the violations of a run. Returns none if the run is correct.

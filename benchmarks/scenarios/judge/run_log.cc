@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "benchmarks/kit/judge/finding.h"
 #include "checker/history/calls.h"
 
 namespace keydrome::scenarios {
@@ -145,9 +146,7 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
   }
   logs.runs.resize(std::min(complete, logs.runs.size()));
   if (logs.overflow) {
-    logs.problem =
-        "the recording of a thread is full, because the library returned DEADLOCK so often that "
-        "the repeated calls do not fit: return DEADLOCK less often, or wait before returning it";
+    logs.problem = judge::full_recording_text("the recording of a thread");
   }
   std::size_t whole = 0;
   while (whole < logs.runs.size() && find_steps(logs.runs[whole], scripted.runs[whole], indexes)) {

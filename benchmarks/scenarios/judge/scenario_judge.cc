@@ -2,10 +2,9 @@
 // its log into runs, judges each run, and describes the first violation of each kind.
 #include "benchmarks/scenarios/judge/scenario_judge.h"
 
-#include <array>
 #include <string>
 
-#include "benchmarks/kit/format/legal_answers.h"
+#include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/scenarios/judge/c_program.h"
 #include "benchmarks/scenarios/judge/narration.h"
 
@@ -16,16 +15,6 @@ namespace {
 constexpr std::size_t kSummaryMax = 900;           // report.v1.schema.json allows 1,000 characters
 constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
 
-std::string variant_text(const Scenario& scenario, const Variant& variant) {
-  constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
-  std::string text = "in the lines below, keys and payloads are labels; the real keys are of type ";
-  text += kTypes.at(static_cast<std::size_t>(variant.type));
-  if (scenario.literal_keys.empty())
-    text += ", and the keys of labels 1 and 2 differ by " + std::to_string(variant.distance);
-  if (variant.persistent) text += "; transactions are retried after DEADLOCK";
-  return text;
-}
-
 // Reports a transaction or call that received DEADLOCK in every attempt, until its retry budget was
 // spent (kit/player/retry_budget.h).
 void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenario,
@@ -34,12 +23,11 @@ void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenari
     const format::ThreadOutcome& reported = *thread.reported;
     if (reported.code_violations == 0 || reported.first_violation.code != format::kCodeNoProgress)
       continue;
-    book.add(scenario.id, {.suite = "",
-                           .name = "no_progress",
-                           .severity = scenario.severity,
-                           .detail = title + "a transaction or call received DEADLOCK " +
-                                     std::string(format::kBudgetText) +
-                                     ": let one of several conflicting transactions commit"});
+    book.add(scenario.id,
+             {.suite = "",
+              .name = "no_progress",
+              .severity = scenario.severity,
+              .detail = title + judge::no_progress_text(reported.first_violation.detail, "")});
   }
 }
 
@@ -61,15 +49,18 @@ void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scri
       witness["summary"] = (title + violation.rule).substr(0, kSummaryMax);
       const std::string program =
           c_program(scenario, variant, scripted.runs[i], logs.runs[i], violation);
+      const std::string calls = violation.shows_calls
+                                    ? "\n" + scenario.about + "\n" +
+                                          legend(scenario, variant, vocabulary) + "\n" +
+                                          narrate(scenario, variant, vocabulary, logs.runs[i])
+                                    : "";
       // Omits the program if it is longer than the report's schema allows.
       const bool readable = program.size() <= kProgramBytesMax;
       if (!program.empty() && readable) witness["program"] = program;
       book.add(scenario.id, {.suite = "",
                              .name = violation.name,
                              .severity = violation.severity,
-                             .detail = title + violation.rule + "\n" + scenario.about + "\n" +
-                                       variant_text(scenario, variant) + "\n" +
-                                       narrate(scenario, variant, vocabulary, logs.runs[i]),
+                             .detail = title + violation.rule + calls,
                              .witness = std::move(witness)});
     }
   }

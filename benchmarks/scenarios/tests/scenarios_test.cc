@@ -149,6 +149,10 @@ TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
       std::string::npos)
       << text;
   EXPECT_NE(text.find("at the end: "), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("\nIn the lines below, keys and payloads are labels. The keys have the type "),
+      std::string::npos)
+      << text;
 }
 
 TEST(Scenarios, RunsWhoseLogWasFullAreNotJudged) {

@@ -34,7 +34,7 @@ script::Script script_of(const std::string& text, const workload::CheckPolicy& p
   const auto trace = std::make_shared<const workload::TraceFile>(
       workload::parse_trace("the test's trace", text).value());
   const std::unique_ptr<workload::Workload> workload = testing::benchmark(kName).make(kInstance);
-  workload->play_trace(trace);
+  EXPECT_TRUE(workload->play_trace(trace));
   return workload->generate(workload::Parameters(), 1, policy).value();
 }
 

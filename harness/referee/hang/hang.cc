@@ -61,7 +61,9 @@ std::vector<std::string> calls_before(const script::Script& script,
   const uint64_t end = last > kLookBack ? last - kLookBack : 0;
   for (uint64_t at = last; at > end && calls.size() < kCallsBefore; --at) {
     const ProgramPosition position = program_position(script, ops, at - 1);
-    if (position.in_call) calls.push_back(position.call);
+    if (!position.in_call) continue;
+    const bool several = ops[at - 1].code == format::OpCode::kRun;
+    calls.push_back(several ? "unrecorded calls of the transaction" : position.call);
   }
   std::ranges::reverse(calls);
   return calls;
@@ -128,6 +130,7 @@ std::string crash_evidence(const HangInputs& inputs) {
   }
   for (auto& [id, stack] : stacks) {
     HungThread thread;
+    thread.loads_library = inputs.phase == nullptr;
     thread.stack = std::move(stack);
     crashed.push_back(std::move(thread));
   }

@@ -179,28 +179,32 @@ class HangWriter {
   }
 
   void add_thread(const HungThread& thread) {
-    std::string text = name_of(thread);
-    if (thread.number) text += ": " + position_text(thread);
-    if (dead_) {
-      line(thread.number ? text : "a thread that plays no operations");
-      for (const std::string& call : thread.before) line("  " + call);
-      if (crashed(thread)) line("  stack at the crash: " + thread.stack);
-      return;
-    }
-    line(text + (thread.number ? "; " : ": ") + kernel_text(thread));
+    if (dead_) return add_dead(thread);
+    const std::string position = thread.number ? ": " + position_text(thread) + "; " : ": ";
+    line(name_of(thread) + position + kernel_text(thread));
     if (how_ == How::kHangs && !thread.position.touched.empty())
       line("  " + touched_text(thread.position));
+    if (!thread.facts) return;
     line("  " + (thread.stack.empty()
                      ? std::string("no stack: the thread wrote none within a second; the library "
                                    "may block the signal that requests the stack")
                      : "stack: " + thread.stack));
   }
 
+  // Of the threads without a number, only those that crashed are known.
+  void add_dead(const HungThread& thread) {
+    if (thread.number) {
+      line(name_of(thread) + ": " + last_text(thread));
+    } else {
+      line(thread.loads_library ? "a thread crashed while the library was loaded"
+                                : "a thread that the library started: it crashed");
+    }
+    for (const std::string& call : thread.before) line("  " + call);
+    if (crashed(thread)) line("  stack at the crash: " + thread.stack);
+  }
+
   std::string position_text(const HungThread& thread) const {
     const ProgramPosition& position = thread.position;
-    if (position.finished) return "has finished the phase";
-    if (dead_ && position.in_call && !position.rolling_back && !position.awaits_piece)
-      return last_call_text(thread);
     const std::string where = "(operation " + std::to_string(position.op) + ")";
     if (how_ == How::kSlow && position.in_call && !position.rolling_back)
       return position.call + " " + where + " was running";
@@ -219,19 +223,39 @@ class HangWriter {
     return position.call + " " + where + " has not returned" + since;
   }
 
-  std::string last_call_text(const HungThread& thread) const {
+  // Says what a thread was doing when the process ended. cli/output/crash_text.py reads this text.
+  std::string last_text(const HungThread& thread) const {
     const ProgramPosition& position = thread.position;
+    const std::string where = " (operation " + std::to_string(position.op) + ")";
+    const char* end = crashed(thread) ? " when it crashed" : " when the process ended";
+    if (position.finished) return std::string("had finished the phase") + end;
+    if (position.awaits_piece) {
+      return "was waiting for the next operations from the referee" + where +
+             ", without calling the library," + end;
+    }
+    if (!position.in_call && !position.rolling_back)
+      return "was waiting for other threads" + where + ", without calling the library," + end;
     // A thread has position 0 from the start of the phase on, so it may not have begun this call.
     const bool may_not_run = position.op == 0 && !crashed(thread);
-    return position.call + " (operation " + std::to_string(position.op) + ") was running" +
-           (may_not_run ? " or about to begin" : "") + " when the process ended" +
-           (thread.before.empty() ? "" : "; the calls before it:");
+    const std::string call = position.rolling_back
+                                 ? "abortTransaction, which rolls back after the result of " +
+                                       position.call + where + ","
+                                 : position.call + where;
+    return call + " was running" + (may_not_run ? " or about to begin" : "") +
+           " when the process ended" + (thread.before.empty() ? "" : "; the calls before it:");
+  }
+
+  // A thread has position 0 from the start of the phase on, so it may not have begun.
+  static std::string missing_text(const ProgramPosition& position) {
+    if (position.op == 0)
+      return "the kernel does not list the thread, so it has ended or not begun";
+    const bool in_call = position.in_call || position.rolling_back;
+    return std::string("the kernel no longer lists the thread, so it has ended") +
+           (in_call ? " within this call, which a library must not cause" : "");
   }
 
   std::string kernel_text(const HungThread& thread) const {
-    if (!thread.facts)
-      return "its state is unknown: the kernel does not list the thread, so it has ended or not "
-             "begun";
+    if (!thread.facts) return missing_text(thread.position);
     const ThreadFacts& facts = *thread.facts;
     const std::string cpu = ", " + seconds(facts.cpu_ms) + " of CPU time so far";
     if (runs(thread)) {

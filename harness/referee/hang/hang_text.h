@@ -17,13 +17,14 @@ namespace keydrome {
 // One thread of the player.
 struct HungThread {
   std::optional<std::size_t> number;  // number in the phase; empty: the thread plays no operations
-  bool loads_library = false;         // only without `number`: the thread loads the library
-  ProgramPosition position;           // of a thread with a number
-  uint64_t stuck_ms = 0;              // for at least this long, the thread has made no progress
-  std::optional<ThreadFacts> facts;   // empty: the kernel does not show the thread
-  uint64_t busy_ms = 0;               // CPU time used within kHangLookMs
-  std::string stack;                  // empty: the thread wrote no stack
-  std::vector<std::string> before;    // the thread's last calls before the current one, as text
+  // Only without `number`: the thread loads the library, or crashed while the library was loaded.
+  bool loads_library = false;
+  ProgramPosition position;          // of a thread with a number
+  uint64_t stuck_ms = 0;             // for at least this long, the thread has made no progress
+  std::optional<ThreadFacts> facts;  // empty: the kernel does not show the thread
+  uint64_t busy_ms = 0;              // CPU time used within kHangLookMs
+  std::string stack;                 // empty: the thread wrote no stack
+  std::vector<std::string> before;   // the thread's last calls before the current one, as text
 };
 
 // Time between the two readings of the threads' CPU times, in milliseconds.

@@ -45,6 +45,16 @@ double seconds_of(const PhaseTimes& times) {
   return static_cast<double>(times.now_ns - times.start_ns) / static_cast<double>(kSecondNs);
 }
 
+// Returns the parts as a list, such as "a, b and c".
+std::string joined(const std::vector<std::string>& parts) {
+  std::string list;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const char* separator = i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ";
+    list += separator + parts[i];
+  }
+  return list;
+}
+
 std::string elapsed_text(const PhaseTimes& times) { return seconds("%.1f s", seconds_of(times)); }
 
 }  // namespace
@@ -91,7 +101,7 @@ std::string just_begun_text(const PhaseTimes& times) {
 std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
                       const PhaseTimes& times) {
   constexpr std::size_t kThreadsNamed = 4;
-  std::string text;
+  std::vector<std::string> parts;
   std::size_t unfinished = 0;
   double whole = 1;  // the largest ratio of a thread's operations to those that it has completed
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
@@ -101,14 +111,18 @@ std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
     const auto made = static_cast<double>(std::max<uint64_t>(done, 1));
     whole = std::max(whole, static_cast<double>(size) / made);
     if (++unfinished > kThreadsNamed) continue;
-    text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) + " made " +
-            with_commas(done) + " of " + with_commas(size) + " operations";
+    parts.push_back("thread " + std::to_string(t) + " made " + with_commas(done) + " of " +
+                    with_commas(size) + (parts.empty() ? " operations" : ""));
   }
   if (unfinished > kThreadsNamed)
-    text += ", and " + more_threads(unfinished - kThreadsNamed) + " made only some of theirs";
-  if (unfinished == 0) return "; all threads had finished in " + elapsed_text(times);
-  return text + " in " + elapsed_text(times) + (unfinished == 1 ? " and was" : " and were") +
-         " still advancing; at this rate the phase " +
+    parts.push_back(more_threads(unfinished - kThreadsNamed) + " made only some of theirs");
+  if (unfinished == 0) {
+    return "; all threads had made their calls, and the phase, which had run for " +
+           elapsed_text(times) + ", was about to end";
+  }
+  return "; in " + elapsed_text(times) + ", " + joined(parts) +
+         (unfinished == 1 ? "; it was" : "; they were") +
+         " still advancing, and at this rate the phase " +
          seconds("takes about %.0f s", seconds_of(times) * whole);
 }
 

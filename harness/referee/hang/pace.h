@@ -40,9 +40,9 @@ bool is_advancing(const script::Script& script, const script::PhaseScript& phase
 // phase has run for only 0.2 s, so the earlier phases have used up the time".
 std::string just_begun_text(const PhaseTimes& times);
 
-// Returns the end of a sentence about a phase for which is_advancing() is true, such as "; thread 0
-// made 1,234 of 20,000 operations in 15.0 s and was still advancing; at this rate the phase takes
-// about 243 s". If all threads have finished, the text says so instead.
+// Returns the end of a sentence about a phase for which is_advancing() is true, such as "; in
+// 15.0 s, thread 0 made 1,234 of 20,000 operations; it was still advancing, and at this rate the
+// phase takes about 243 s". If all threads have finished, the text says so instead.
 std::string pace_text(const script::PhaseScript& phase, const PhaseWatch& watch,
                       const PhaseTimes& times);
 

@@ -76,8 +76,9 @@ class Walker {
     position_.op = at;
     position_.rolling_back = rolling_back;
     position_.in_call = !waits_for_threads(op.code);
-    position_.call = judge::op_text(op);
-    if (op.code != format::OpCode::kRun) position_.call += arguments(op);
+    // A procedure makes several calls, and no position shows which of them runs.
+    position_.call = op.code == format::OpCode::kRun ? "an unrecorded call of the transaction"
+                                                     : judge::op_text(op) + arguments(op);
     std::optional<Touch> touch = touch_of(op, at);
     if (!rolling_back) {
       position_.wants = std::move(touch);

@@ -51,13 +51,22 @@ void add_late_work(const SessionResult& result, judge::Findings& findings) {
     if (!phase.timed || late_ns <= kLateNs || phase.freezing_cpu_us.value_or(0) <= allowed_us)
       continue;
     findings.advisory("late_work",
-                      "phase " + phase.name +
+                      phase_text(phase.name) +
                           ": after the last call had returned, the library used " +
                           cpu_seconds(*phase.freezing_cpu_us) + " of CPU time in " +
                           cpu_seconds(late_ns / kNsPerUs) +
                           ". This time counts as part of the phase. A thread of the library still "
                           "worked in the kernel; finish such work before the call returns");
   }
+}
+
+// Returns how the CPU time of short threads was computed, in parentheses. `known` is the number of
+// the other threads that ended.
+std::string known_text(uint64_t ended_us, uint32_t known, uint64_t explained_us) {
+  if (known == 0) return "";
+  return " (all threads that ended used " + cpu_seconds(ended_us) + ", and those among them that " +
+         "called the library or were older than the phase at most " + cpu_seconds(explained_us) +
+         ")";
 }
 
 // Adds a finding for each phase in which ended threads used too much CPU time. Two kinds of ended
@@ -76,14 +85,13 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
     const uint64_t allowed_us =
         explained_us + kUnexplainedUs + std::max(explained_us, wall_us) / kUnexplainedDivisor;
     if (ended_us <= allowed_us) continue;
-    findings.advisory(
-        "unaccounted_threads",
-        "phase " + phase.name + ": threads that ended in this phase used " + cpu_seconds(ended_us) +
-            " of CPU time. Of these threads, " + std::to_string(known) +
-            " called the library or existed when the phase began, and can have used at most " +
-            cpu_seconds(explained_us) +
-            ". Threads that the library started within the phase used the rest; start such "
-            "threads before the timed phases, and keep them alive");
+    findings.advisory("unaccounted_threads",
+                      phase_text(phase.name) +
+                          ": threads that the library started in this phase, and that ended "
+                          "in it, used at least " +
+                          cpu_seconds(ended_us - explained_us) + " of CPU time" +
+                          known_text(ended_us, known, explained_us) +
+                          "; start such threads before the timed phases, and keep them alive");
   }
 }
 
@@ -104,7 +112,7 @@ void add_setup_budget(const SessionResult& result, judge::Findings& findings) {
   if (excess.empty()) return;
   findings.required("setup_budget", "before the first timed phase, the library used " + excess +
                                         " in its constructors, while it was loaded, and in the "
-                                        "untimed phase create; do this work in later calls");
+                                        "untimed phase \"create\"; do this work in later calls");
 }
 
 // Adds a finding for each kernel thread that worked much during a phase. Kernel threads work for
@@ -118,7 +126,7 @@ void add_kernel_work(const SessionResult& result, judge::Findings& findings) {
     for (const auto& [name, us] : phase.kernel_cpu_us) {
       if (us <= allowed_us) continue;
       findings.advisory("kernel_work",
-                        "phase " + phase.name + ": the kernel's thread " + name + " worked for " +
+                        phase_text(phase.name) + ": the kernel's thread " + name + " worked for " +
                             cpu_seconds(us) + " in " + cpu_seconds(phase.wall_ns / kNsPerUs) +
                             ", for this library or for another process of the machine; this time "
                             "does not count as the library's");

@@ -385,7 +385,7 @@ static void play_phase(const Phase* phase) {
   static Thread threads[THREADS];
   pthread_t ids[THREADS];
   unsigned i;
-  printf("phase %s\n", phase->name);
+  printf("phase \"%s\"\n", phase->name);
   fflush(stdout);
   memset(threads, 0, sizeof threads);
   memset(events, 0, sizeof events);
@@ -412,6 +412,10 @@ int main(int count, char** arguments) {
     printf("If your library is unchanged, the likely reason is a data race: the crash depends on how "
            "two calls overlap, which differs from run to run. Run the program again, or compile it "
            "together with your source and -fsanitize=thread.\n");
+  } else {
+    printf("If your library is unchanged, the crash may depend on uninitialised memory, on "
+           "addresses, or on threads of the library. Compile the program together with your source "
+           "and -fsanitize=address,undefined, and run it again.\n");
   }
   return 0;
 }

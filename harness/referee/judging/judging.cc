@@ -36,18 +36,36 @@ std::string end_finding(const RunVerdict& verdict) {
   return verdict.name == "timed_out" ? "hang" : verdict.name;  // a stuck call is never `too_slow`
 }
 
-// Returns true if the library crashed, threw an exception or did not return from a call, although
-// the contract allowed all calls so far. In an advisory instance (a parameter set of the benchmark)
-// a failed check is only a warning, but such an end never is. A slow phase or a reached limit may
-// be only a warning.
-bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
-                          const RunVerdict& verdict) {
+// Returns true if the library crashed, threw an exception or did not return from a call.
+bool ended_in_call(const SessionResult& result, const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";
   const bool hangs = result.stop == StopReason::kDeadline && result.stuck;
-  if (!crashed && !hangs && result.stop != StopReason::kException) return false;
+  return crashed || hangs || result.stop == StopReason::kException;
+}
+
+// Returns true if the contract allowed all calls so far.
+bool calls_were_legal(const PreparedSession& session, const SessionResult& result) {
   if (result.positions.empty()) return true;
   return !session.workload->has_misused(static_cast<uint32_t>(result.phases.size()),
                                         result.positions[0]);
+}
+
+// Turns the findings of an advisory instance (a parameter set of the benchmark for which a failed
+// check is only a warning) into warnings. There is an exception: a crash, a C++ exception or a call
+// that does not return stays required if the contract allowed all calls so far. A slow phase or a
+// reached limit becomes a warning.
+void make_advisory(const PreparedSession& session, const SessionResult& result,
+                   Judgement& judgement) {
+  const bool in_call = ended_in_call(result, judgement.verdict);
+  if (in_call && calls_were_legal(session, result)) {
+    return judgement.findings.demote(/*except=*/end_finding(judgement.verdict));
+  }
+  if (in_call) {
+    judgement.findings.explain(end_finding(judgement.verdict),
+                               "; this suite had made calls that the contract forbids, to see "
+                               "how the library reacts, so this is only a warning");
+  }
+  judgement.verdict = as_warning(std::move(judgement.verdict), judgement.findings);
 }
 
 }  // namespace
@@ -77,12 +95,7 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
     judge::judge_recorded(session.script, result.outcome, false, findings);
   }
   judgement.verdict = decide(result, findings, session.plan.jail.require);
-  if (!advisory) return judgement;
-  if (ended_in_legal_calls(session, result, judgement.verdict)) {
-    findings.demote(/*except=*/end_finding(judgement.verdict));
-  } else {
-    judgement.verdict = as_warning(std::move(judgement.verdict), findings);
-  }
+  if (advisory) make_advisory(session, result, judgement);
   return judgement;
 }
 
@@ -104,10 +117,13 @@ RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
 
 RunVerdict memory_verdict(uint64_t estimate_bytes, uint64_t bound_bytes) {
   const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
-  return {"infrastructure", "the referee needs more memory than the " + mib(bound_bytes) +
-                                " that it may use here (its estimate was " + mib(estimate_bytes) +
-                                "): end other programs, lower the parameters of the benchmark, or "
-                                "use a machine with more memory"};
+  return {"infrastructure",
+          "the referee, the program that runs and judges the session, needs more "
+          "memory than the " +
+              mib(bound_bytes) + " that it may use on this machine (it had estimated " +
+              mib(estimate_bytes) +
+              "): choose a smaller scale or lower parameters, or end other "
+              "programs (on a site: tell an organiser)"};
 }
 
 }  // namespace keydrome

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -100,10 +101,19 @@ std::string signal_name(int64_t number) {
   return name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name;
 }
 
-// Appends to `what` the jail's error, if it reported one, and what to do.
+// The jail's filter refuses most calls with an error. It ends the process only for calls of another
+// architecture (jail/filter/generate.c).
+std::string signal_advice(int64_t number) {
+  if (number != SIGSYS) return "";
+  return "; the sandbox (jail) sends this signal for a system call of another architecture, such "
+         "as a call of 32-bit programs (int 0x80): make system calls only through the C library";
+}
+
+// Appends to `what` the jail's error, which says what to do. If the jail reported none, appends how
+// to find the cause.
 std::string with_jail_error(const std::string& what, const std::string& error) {
   if (error.empty()) return what + "; run `jail --check` to find the cause";
-  return what + ": " + error + "; run `jail --check` to see whether this machine lacks something";
+  return what + ": " + error;
 }
 
 RunVerdict decide_closed(const SessionResult& result) {
@@ -116,9 +126,9 @@ RunVerdict decide_closed(const SessionResult& result) {
                             error)};
   }
   if (status == "signaled") {
-    return {"crashed", "the library's process was ended by " +
-                           signal_name(result.jail.number("signal").value_or(0)) + " " +
-                           where(result)};
+    const int64_t number = result.jail.number("signal").value_or(0);
+    return {"crashed", "the library's process was ended by " + signal_name(number) + " " +
+                           where(result) + signal_advice(number)};
   }
   if (status == "exited") {
     return {"crashed", "the library's process ended with exit code " +
@@ -141,17 +151,24 @@ std::string not_opened_text(const SessionResult& result) {
          "on this machine";
 }
 
+std::string not_tightened_text(const SessionResult& result) {
+  return "after the library was loaded, its process could not give up the rights that only loading "
+         "needs, so no call of the benchmark was made: " +
+         result.detail +
+         (result.load_status == kLoadOtherFilter
+              ? "; a library must not install a seccomp filter"
+              : "; either this machine's kernel or container refuses this step (run `jail "
+                "--check`), or a seccomp filter that the library has installed does, which it must "
+                "not do");
+}
+
 RunVerdict decide_load_failure(const SessionResult& result) {
   switch (result.load_status) {
     case kLoadNotConfigured:
       return {"unsupported", result.detail};
     case kLoadNotTightened:
-      return {"refused",
-              "after the library was loaded, its process could not give up the rights that only "
-              "loading needs, so no call of the benchmark was made: " +
-                  result.detail +
-                  "; a library must not install a seccomp filter. If this one installs none, this "
-                  "machine's kernel or container refuses the step: run `jail --check`"};
+    case kLoadOtherFilter:
+      return {"refused", not_tightened_text(result)};
     case kLoadNotOpened:
       return {"failed", not_opened_text(result)};
     default:
@@ -167,7 +184,11 @@ RunVerdict decide_stop(const SessionResult& result) {
       return decide_closed(result);
     case StopReason::kDeadline:
     case StopReason::kLimit:
-      if (result.stage == Stage::kStarting) return {"infrastructure", result.detail};
+      if (result.stage == Stage::kStarting) {
+        return {"infrastructure", result.detail +
+                                      "; the library is not the cause, so repeat the run; if this "
+                                      "happens again, run `jail --check` to find the cause"};
+      }
       if (is_starved(result)) return starved_verdict(result.detail, result);
       return {"timed_out", result.detail};
     case StopReason::kLoadFailed:
@@ -198,30 +219,40 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   const JailEnd& jail = result.jail;
   const std::string error(jail.text("error"));
   if (jail.exited && jail.exit_code == kJailRefused) {
-    return RunVerdict{"refused", "this machine gives less isolation than the plan requires (" +
-                                     required_level + "): " + error};
+    return RunVerdict{"refused",
+                      with_jail_error("the jail (sandbox) did not start the library", error)};
   }
   if (jail.exited && jail.exit_code == kJailFailed) {
-    return RunVerdict{"infrastructure", with_jail_error("the jail (sandbox) failed", error)};
+    return RunVerdict{"infrastructure",
+                      with_jail_error("the jail (sandbox) failed on the machine that ran the "
+                                      "library, which is not at fault",
+                                      error)};
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
-    return RunVerdict{"infrastructure",
-                      "the jail was killed before it could report how the library ended: either by "
-                      "another process, or by the referee, because the jail did not end in time; "
-                      "repeat the run"};
+    return RunVerdict{
+        "infrastructure",
+        jail.killed_by_referee
+            ? "the jail (sandbox) did not end in time, so the referee killed it before "
+              "it could report how the library ended; repeat the run"
+            : "another process killed the jail (sandbox) before it could report how "
+              "the library ended; repeat the run"};
   }
   if (jail.exit_code != 0) {
-    return RunVerdict{"infrastructure", "the jail exited with code " +
-                                            std::to_string(jail.exit_code) +
-                                            " and reported no error; " + kRepeatThenReport};
+    return RunVerdict{"infrastructure",
+                      "the jail exited with code " + std::to_string(jail.exit_code) +
+                          " and reported no error; if a plan of your own names another program in "
+                          "jail.path, correct it; otherwise " +
+                          kRepeatThenReport};
   }
   const std::string level = jail_level(jail);
   if (rank(level) >= rank(required_level)) return std::nullopt;
   return RunVerdict{
-      "refused", "the jail gave " + level + " isolation, but the plan requires " + required_level +
-                     "; missing: " + missing_mechanisms(jail) +
-                     " (run `jail --check` to see what to do, or lower jail.require in the plan)"};
+      "refused",
+      "this machine's jail (sandbox) gives the isolation level " + level + ", but " +
+          required_level + " is required; missing: " + missing_mechanisms(jail) +
+          ". Run build/release/bin/jail --check to see what to do, or accept the level " + level +
+          " (--require " + level + ", or KEYDROME_JAIL_LEVEL=" + level + " for a site's worker)"};
 }
 
 std::string in_seconds(uint64_t ns) {
@@ -239,7 +270,7 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
     if (apart_ns <= std::max(kClockSlackNs, outside_ns / kClockSlackDivisor)) continue;
     findings.advisory(
         "clock_disagrees",
-        "phase " + phase.name + " took " + in_seconds(outside_ns) +
+        phase_text(phase.name) + " took " + in_seconds(outside_ns) +
             " by the clock outside the library's process, but " + in_seconds(inside_ns) +
             " by the clock inside. The time outside counts. The library may have changed the "
             "clock of its process, which it must not do");

@@ -18,12 +18,22 @@ constexpr size_t kPage = 4096;
 
 size_t rounded_up(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
+const char* remedy_for_memory(int error) {
+  switch (error) {
+    case EMFILE:
+      return "; raise the limit of open files (ulimit -n)";
+    case ENFILE:
+      return "; this machine has too many open files: end programs that have many files open, or "
+             "as root raise the limit (sysctl fs.file-max)";
+    default:
+      return "; if memory is short, end other programs";
+  }
+}
+
 Error failure(const char* what) {
-  return Error{
-      std::string(what) +
-      " the memory that the referee shares with the player (a memfd): " + std::strerror(errno) +
-      (errno == EMFILE || errno == ENFILE ? "; raise the limit of open files (ulimit -n)"
-                                          : "; if memory is short, end other programs")};
+  return Error{std::string(what) +
+               " the memory that the referee shares with the player (a memfd): " +
+               std::strerror(errno) + remedy_for_memory(errno)};
 }
 
 Result<UniqueFd> make(const char* name, size_t size) {

@@ -15,7 +15,8 @@ namespace keydrome {
 struct JailEnd {
   // False: the jail was killed, by the referee (the process that started it) or by another process.
   bool exited = false;
-  int exit_code = -1;  // of the jail program, not of the program that ran in the jail
+  bool killed_by_referee = false;  // the jail did not end in time
+  int exit_code = -1;              // of the jail program, not of the program that ran in the jail
   std::map<std::string, std::string, std::less<>> meta;  // values by key
 
   // Returns the value of the key, or "" if the key is missing.

@@ -230,7 +230,9 @@ JailEnd JailProcess::finish(uint64_t grace_ms) {
     ::kill(pid_, SIGKILL);
     wait_for_exit(now_ns() + kExitTimeoutMs * kNsPerMs);
   }
-  return reap(exited);
+  JailEnd end = reap(exited);
+  end.killed_by_referee = !exited;
+  return end;
 }
 
 JailEnd JailProcess::reap(bool exited) {

@@ -21,11 +21,17 @@ namespace {
 // The referee's pipes and sockets have numbers from 16, which are higher than the numbers they get
 // in the child. So dup2() in the child overwrites none of them.
 constexpr int kFirstFreeFd = 16;
-constexpr const char* kMoreFiles = "; raise the limit of open files (ulimit -n)";
 
 UniqueFd raise(int fd) {
   UniqueFd low(fd);
   return UniqueFd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
+}
+
+// Says what to do when a pipe or a socket pair cannot be made.
+const char* remedy_for_files(int error) {
+  return error == ENFILE ? "; this machine has too many open files: end programs that have many "
+                           "files open, or as root raise the limit (sysctl fs.file-max)"
+                         : "; raise the limit of open files (ulimit -n)";
 }
 
 // Says what to do when posix_spawn() has failed with this error.
@@ -36,8 +42,12 @@ const char* remedy(int error) {
              "-u; in a container, pids_limit)";
     case ENOMEM:
       return "the machine has too little memory: end other programs";
+    case ENOEXEC:
+      return "this file is no program for this machine: run ./dev build here, or, in a plan of "
+             "your "
+             "own, correct the path";
     default:
-      return "run ./dev build, or correct the path in the plan";
+      return "run ./dev build, or, in a plan of your own, correct the path";
   }
 }
 
@@ -47,7 +57,7 @@ Result<DescriptorPair> socket_pair(int type) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return Error{std::string("the referee cannot make a socket pair: ") + std::strerror(errno) +
-                 kMoreFiles};
+                 remedy_for_files(errno)};
   }
   return DescriptorPair{raise(ends[0]), raise(ends[1])};
 }
@@ -56,7 +66,7 @@ Result<DescriptorPair> output_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return Error{std::string("the referee cannot make a pipe: ") + std::strerror(errno) +
-                 kMoreFiles};
+                 remedy_for_files(errno)};
   }
   DescriptorPair pair{raise(ends[0]), raise(ends[1])};
   fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK);

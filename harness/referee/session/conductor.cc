@@ -197,7 +197,6 @@ class Conductor {
   }
 
   bool load() {
-    result_.stage = Stage::kLoading;
     report(Json::Object{{"event", "loading"}});
     account_.emplace(*partner_->jail(), result_);
     account_->begin_loading();
@@ -205,9 +204,9 @@ class Conductor {
     if (!partner_->send_load(message)) {
       return stop(StopReason::kClosed,
                   "the player, the program that calls libraries, ended before it received the "
-                  "command to load the library, so the library cannot be the cause; the player's "
-                  "standard error says why");
+                  "command to load the library");
     }
+    result_.stage = Stage::kLoading;
     if (!passed(partner_->expect(message, MessageType::kLoaded, partner_->load_deadline_ns(),
                                  "the library to load"))) {
       explain_stop(nullptr, nullptr, 0);
@@ -270,8 +269,7 @@ class Conductor {
     const auto send = [&] {
       return partner_->send_go(go, static_cast<uint32_t>(phase.threads.size())) ||
              stop(StopReason::kClosed,
-                  "the library's process ended before phase " + phase.name +
-                      " began; its exit status and its standard error say why");
+                  "the library's process ended before " + phase_text(phase.name) + " began");
     };
     if (sleeps && !send()) return false;
     account_->before_clock();
@@ -317,7 +315,7 @@ class Conductor {
       return script::read_outcome(image, layout, script_, phase, options_.keep_calls);
     });
     if (!outcome) {
-      return stop(StopReason::kBadOutcome, "phase " + done.name + ": " + outcome.error().message);
+      return stop(StopReason::kBadOutcome, phase_text(done.name) + ": " + outcome.error().message);
     }
     done.player_ns = player_ns(*outcome);
     result_.outcome.phases.push_back(std::move(*outcome));

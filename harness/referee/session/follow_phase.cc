@@ -9,6 +9,20 @@
 namespace keydrome {
 namespace {
 
+// Returns what the author of the library can do about a failure of the player. `threads_max` is the
+// jail's limit of threads; 0: the jail's default.
+std::string advice_on(uint32_t status, uint64_t threads_max) {
+  if (status == kDoneDamaged) {
+    return ". They are in the library's process, so the library may have overwritten them: look "
+           "for writes outside its own memory. If there are none, please report this message";
+  }
+  if (status != kDoneNoThread) return "";
+  const std::string limit = threads_max == 0 ? "" : " is " + std::to_string(threads_max) + " and";
+  return "; the jail's limit of threads (jail.processes)" + limit +
+         " also counts the threads that the library starts: start fewer of them, or, in a plan of "
+         "your own, raise the limit";
+}
+
 class PhaseFollower {
  public:
   PhaseFollower(Partner& partner, const Message& go, const std::string& name, PieceSupply& pieces,
@@ -24,7 +38,7 @@ class PhaseFollower {
       const bool more = unpublished_ > 0;
       const MessageType type = more ? MessageType::kNeed : MessageType::kDone;
       std::optional<Stopped> stopped = partner_.expect(
-          message, type, deadline_ns_, "phase " + name_ + " to end", pieces_.may_end_early());
+          message, type, deadline_ns_, phase_text(name_) + " to end", pieces_.may_end_early());
       // DONE, the message that ends the phase, is allowed at any time if it reports a failure.
       const bool failed = message.type == MessageType::kDone && message.status != kDoneOk &&
                           (!stopped || stopped->reason == StopReason::kViolation);
@@ -32,8 +46,8 @@ class PhaseFollower {
       if (message.nonce != go_.nonce || message.phase != go_.phase) {
         return Stopped{StopReason::kViolation,
                        "a message with a wrong nonce (the random number of the phase) or phase "
-                       "number arrived in phase " +
-                           name_ +
+                       "number arrived in " +
+                           phase_text(name_) +
                            "; the library must not use the socket between its process and the "
                            "referee"};
       }
@@ -44,7 +58,8 @@ class PhaseFollower {
       }
       if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
-                       "the library's process requested operations out of order in phase " + name_ +
+                       "the library's process requested operations out of order in " +
+                           phase_text(name_) +
                            "; the library must not use the socket between its process and the "
                            "referee"};
       }
@@ -63,7 +78,7 @@ class PhaseFollower {
 
   Stopped failure(Message& message) const {
     message.text[kTextBytes - 1] = '\0';
-    const std::string where = " in phase " + name_ + ": " + message.text;
+    const std::string where = " in " + phase_text(name_) + ": " + message.text;
     if (partner_.driver_spoke()) {
       return {StopReason::kNotStarted,
               "the driver, Keydrome's process that makes the calls in verified mode, failed" +
@@ -74,8 +89,9 @@ class PhaseFollower {
               "a function of the library threw an exception" + where +
                   "; every function must catch its exceptions and return FAILURE"};
     }
-    return {StopReason::kPlayerFailed,
-            "the player, the program that calls the library, failed" + where};
+    return {StopReason::kPlayerFailed, "the player, the program that calls the library, failed" +
+                                           where +
+                                           advice_on(message.status, partner_.processes_max())};
   }
 
   Partner& partner_;

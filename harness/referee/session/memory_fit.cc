@@ -161,8 +161,16 @@ std::string too_many(const workload::Demand& demand, const workload::KeyFile* ke
   }
   if (demand.procedures == 0 || demand.string_bytes <= kImageStringsMax) return "";
   return "the session has up to " + gib(whole_bytes(demand.string_bytes)) +
-         " of different strings, but a session with procedures can have at most " +
+         " of different strings, but a session of this benchmark, whose calls depend on earlier "
+         "results, can have at most " +
          gib(whole_bytes(kImageStringsMax));
+}
+
+std::string too_much_memory(const MemoryNeed& need, uint64_t allowed) {
+  return "the session needs up to " + gib(need.total()) + " of memory (library " +
+         gib(need.library_bytes) + ", referee " + gib(need.referee_bytes) + "), but may use only " +
+         gib(allowed) + " here, " + std::to_string(kMemoryPercentMax) +
+         " % of the machine's memory";
 }
 
 // A parameter that makes the session fit if it is lowered to `value`.
@@ -170,6 +178,12 @@ struct Remedy {
   std::string parameter;
   int64_t value = 0;
   double kept = 0;  // the new value divided by the present one
+
+  std::string text() const {
+    const std::string number = std::to_string(value);
+    return "lower the parameter " + parameter + " to " + number + " or less (-p " + parameter +
+           "=" + number + ")";
+  }
 };
 
 // Returns the largest value of a parameter between `least` and `present` with which `fits` is true,
@@ -235,21 +249,18 @@ Result<MemoryNeed> fit_memory(const workload::Workload& workload,
   };
   if (fits(parameters)) return need;
   const Remedy remedy = best_remedy(manifest, parameters.values(), fits);
-  const bool limit_helps = rules.limit_bytes > 0 && need.least() > allowed;
-  const std::string advice =
-      !remedy.parameter.empty()
-          ? "lower " + remedy.parameter + " to " + std::to_string(remedy.value) + " or less"
-      : limit_helps       ? "lower the library's memory limit (jail.memory_bytes)"
-      : rules.plays_trace ? "shorten the trace"
-                          : "choose a smaller scale";
-  const std::string text = too_many(demand_of(workload, parameters, rules), rules.keys);
-  if (!text.empty()) {
-    return Error{text + ": " + advice};
-  }
-  return Error{"the session needs up to " + gib(need.total()) + " of memory (library " +
-               gib(need.library_bytes) + ", referee " + gib(need.referee_bytes) +
-               "), but may use only " + gib(allowed) + " here, " +
-               std::to_string(kMemoryPercentMax) + " % of the machine's memory: " + advice};
+  const bool needs_too_much = need.least() > allowed;
+  const std::string advice = !remedy.parameter.empty() ? remedy.text()
+                             : rules.limit_bytes > 0 && needs_too_much
+                                 ? "lower the library's memory limit (jail.memory_bytes)"
+                             : rules.plays_trace ? "shorten the trace"
+                                                 : "choose a smaller scale";
+  const workload::Demand demand = demand_of(workload, parameters, rules);
+  std::string text = too_many(demand, rules.keys);
+  if (needs_too_much) text += (text.empty() ? "" : "; besides, ") + too_much_memory(need, allowed);
+  const bool lacks_keys =
+      rules.keys != nullptr && demand.all_keys() > static_cast<double>(rules.keys->size());
+  return Error{text + ": " + (lacks_keys ? "give a file with more keys, or " : "") + advice};
 }
 
 }  // namespace keydrome

@@ -83,6 +83,8 @@ class Partner {
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }
   uint64_t load_deadline_ns() const;
+  // Returns the jail's limit of threads and processes; 0: the jail's default.
+  uint64_t processes_max() const { return options_.processes; }
 
  protected:
   // Waits for one message without checking limits or sampling the threads.

@@ -60,18 +60,17 @@ std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
   }
   if (has_ended(jail_)) {
     return Stopped{StopReason::kClosed,
-                   "the library's process ended before phase " + phase +
-                       " began; its exit status and its standard error say why"};
+                   "the library's process ended before " + phase_text(phase) + " began"};
   }
   return Stopped{StopReason::kNotStarted,
-                 "the jail, which is frozen between phases, could not be thawed for phase " +
-                     phase + "; the library is not the cause, so repeat the run"};
+                 "the jail, which is frozen between phases, could not be thawed for " +
+                     phase_text(phase) + "; the library is not the cause, so repeat the run"};
 }
 
 void PhaseAccount::stop_clock(uint64_t start_ns, PhaseResult& phase) {
   const uint64_t done_ns = now_ns();
   JailUsage usage;
-  const bool frozen = result_.frozen_between && freeze_after("phase " + phase.name, &usage);
+  const bool frozen = result_.frozen_between && freeze_after(phase_text(phase.name), &usage);
   const uint64_t end_ns = now_ns();
   phase.wall_ns = end_ns - start_ns;
   add_kernel_threads(phase);

@@ -94,7 +94,11 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
     return Error{"the referee has no instance \"" + plan.instance + "\" of benchmark " +
                  plan.benchmark + ", although benchmark.json lists it: run ./dev build"};
   }
-  if (files.trace) workload->play_trace(files.trace);
+  if (files.trace && !workload->play_trace(files.trace)) {
+    return Error{"plan.trace: the workload of " + plan.benchmark + " plays no recorded traces, " +
+                 "although its benchmark.json has the member \"trace\": remove this member, or " +
+                 "override Workload::play_trace()"};
+  }
   const uint64_t least_bytes = limit_of(*manifest, plan.scale, "memory_bytes").value_or(0);
   const Result<MemoryNeed> memory = fit_memory(*workload, *manifest, *parameters,
                                                {.least_bytes = least_bytes,

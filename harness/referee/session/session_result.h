@@ -54,6 +54,10 @@ struct LoadingResult {
   std::optional<uint64_t> memory_bytes;  // growth of the jail's memory; nothing if it shrank
 };
 
+// Returns how messages name a phase. The quotation marks separate a name that contains blanks, such
+// as "round 2 append", from the rest of the sentence.
+inline std::string phase_text(const std::string& name) { return "phase \"" + name + "\""; }
+
 // Result of a phase that ended.
 struct PhaseResult {
   std::string name;

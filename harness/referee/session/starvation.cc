@@ -19,6 +19,10 @@ namespace {
 // The pause after a sample is at least this many times as long as the sample took.
 constexpr uint64_t kRest = 1000;
 
+constexpr const char* kEndOthers =
+    ", so the library need not be the cause: end these programs or give the run more processors "
+    "(on a site: tell an organiser), then repeat it";
+
 uint64_t grown(uint64_t before, uint64_t after) { return after - std::min(before, after); }
 
 std::string seconds_text(uint64_t ns) {
@@ -32,9 +36,7 @@ std::string seconds_text(uint64_t ns) {
 std::string starved_text(uint64_t kept_ns, uint64_t whole_ns) {
   if (whole_ns == 0 || kept_ns < whole_ns / 2) return "";
   return "other programs of the machine kept a thread waiting for a processor for at least " +
-         seconds_text(kept_ns) + " of " + seconds_text(whole_ns) +
-         ", so the library need not be the cause: end these programs or give the run more "
-         "processors, then repeat it";
+         seconds_text(kept_ns) + " of " + seconds_text(whole_ns) + kEndOthers;
 }
 
 std::string crowded_text(const Crowd& crowd, uint64_t whole_ns) {
@@ -44,9 +46,7 @@ std::string crowded_text(const Crowd& crowd, uint64_t whole_ns) {
          seconds_text(crowd.capacity_ns) +
          " of processor time, and a thread of the library or of the player waited for a processor "
          "for " +
-         seconds_text(crowd.waited_ns) + " of " + seconds_text(whole_ns) +
-         ", so the library need not be the cause: end these programs or give the run more "
-         "processors, then repeat it";
+         seconds_text(crowd.waited_ns) + " of " + seconds_text(whole_ns) + kEndOthers;
 }
 
 void Starvation::begin_step(std::vector<pid_t> processes, uint64_t now_ns) {

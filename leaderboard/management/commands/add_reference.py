@@ -21,6 +21,7 @@ from django.db.models import Q
 
 from leaderboard import catalogue, queries, services
 from leaderboard.models import FINAL_STATES, Run, State
+from leaderboard.queue.gate_end import SUBMIT_AGAIN
 from leaderboard.ranking.board_entries import NOT_JUDGED
 from results.counts import counted
 from runner.catalogue import reference_configurations, reference_libraries, structures
@@ -130,7 +131,7 @@ class Command(BaseCommand):
             state = (
                 f"{counted(queued, 'run')} queued"
                 if queued
-                else "no run is missing, so none was queued"
+                else "nothing to queue, because each run has ended, or is queued or running already"
             )
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
@@ -160,16 +161,17 @@ class Command(BaseCommand):
                 unjudged += run.verdict == Verdict.INFRASTRUCTURE
             if waiting and queries.system_status().stalled:
                 message = (
-                    f"{counted(len(waiting), 'run is', 'runs are')} queued, and no bench worker claims runs: start one "
-                    "(./dev up, or python -m web.manage work) and read its log"
+                    f"{counted(len(waiting), 'run is', 'runs are')} queued, but no bench worker claims runs: if ./dev "
+                    "up has started the worker, its log var/log/bench.log says why; otherwise start one with "
+                    "python -m web.manage work"
                 )
                 raise CommandError(message)
             if waiting:
                 pause()
         if unjudged:
             message = (
-                f"{counted(unjudged, 'run')} could not be judged because of a failure of this machine: correct "
-                "the causes named above, then repeat this command"
+                f"{counted(unjudged, 'run')} could not be judged, because this machine or Keydrome's build failed: "
+                "the lines above name the causes; correct them, then repeat this command"
             )
             raise CommandError(message)
 
@@ -247,7 +249,13 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
         )
     refused = submission.runs.filter(verdict=Verdict.REFUSED).first()
     if refused is not None:
-        raise services.Refused([f"{reference.title}: {refused.reason}"])
+        # The advice of the inspection is for contestants, who build their files themselves.
+        problems = [one["problem"] for one in submission.facts["refusals"]] or [refused.reason]
+        message = (
+            f"{reference.title}: {reference.path} was refused: {'; '.join(problems)}: "
+            "run ./dev build, which builds this file"
+        )
+        raise services.Refused([message])
     return submission.runs.count()
 
 
@@ -261,9 +269,12 @@ def _ending(run: Run) -> str:
     name = run.submission.description
     if run.submission.configuration:
         name = f"{name} ({run.submission.configuration})"
+    # If a run was not run, the reason says so (leaderboard/queue/gate_end.py).
     outcome = run.get_verdict_display() if run.verdict else run.get_state_display()
-    reason = f": {run.reason.splitlines()[0]}" if run.reason else ""
-    return f"{name}, {run.benchmark} {run.instance} {run.scale}: {outcome}{reason}"
+    reason = run.reason.splitlines()[0] if run.reason else ""
+    reason = reason.replace(SUBMIT_AGAIN, "correct the library, build it, and repeat this command")
+    ending = ": ".join(filter(None, [outcome if run.verdict or not reason else "", reason]))
+    return f"{name}, {run.benchmark} {run.instance} {run.scale}: {ending}"
 
 
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         """Recover the lost runs; print how many were queued again, given up and cancelled."""
         recovered = services.recover_and_wake()
         self.stdout.write(
-            f"runs whose worker died or hangs: {len(recovered.requeued)} queued again, "
-            f"{len(recovered.given_up)} ended after their last attempt, "
-            f"{len(recovered.cancelled)} cancelled, as a user had asked"
+            f"runs whose worker died or hangs: queued again: {len(recovered.requeued)}; "
+            f"ended, because no attempt was left: {len(recovered.given_up)}; "
+            f"cancelled at a user's request: {len(recovered.cancelled)}"
         )

@@ -75,28 +75,36 @@ def text_table(standings: Standings) -> list[str]:
     shown = shown_as(board)
     heading = f"{shown.label} {shown.unit}".rstrip()
     head = tuple(heading if name == RESULT else name for name in HEAD)
-    lines = [head, *(_cells(row, board, shown) for row in standings.rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    cells = [head, *(_cells(row, board, shown) for row in standings.rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(HEAD))]
     aligned = [
         "  ".join(
             cell.rjust(width) if name in RIGHT else cell.ljust(width)
             for name, cell, width in zip(HEAD, line, widths, strict=True)
         ).rstrip()
-        for line in lines
+        for line in cells
     ]
-    return [title, f"machine class: {standings.machine_class}", *aligned]
+    lines = [title, f"machine class: {standings.machine_class}", *aligned]
+    if several := next((row for row in standings.rows if row.rank_low != row.rank_high), None):
+        lines.append(
+            f"A rank such as {_ranks(several)} is an interval: the sessions so far do not decide the order of the "
+            "entries in it. More sessions may decide the order."
+        )
+    return lines
+
+
+def _ranks(row: BoardEntry) -> str:
+    """Return the rank of an entry, or its rank interval."""
+    return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
 
 
 def _cells(row: BoardEntry, board: Board, shown: RankedBy) -> tuple[str, ...]:
     """Return the texts of one row, in the order of HEAD."""
     run = row.run
-    ranks = (
-        str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
-    )
     name = run.submission.description or run.submission.file_name
     value = result(run, board)
     return (
-        ranks,
+        _ranks(row),
         f"{name} [{row.configuration}]" if row.configuration else name,
         row.user.get_username(),
         "-" if value is None else shown.text(value),

@@ -14,10 +14,11 @@ from leaderboard.worker import (
     Worker,
     clean_up,
     hold_slot,
+    jail_level,
     register_slot,
     require_built,
 )
-from runner.settings import SLOT_MAX, load_settings
+from runner.settings import SLOT_MAX, SettingsError, load_settings
 from runner.slots import SlotsTakenError
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Command(BaseCommand):
                 for number in (signal.SIGTERM, signal.SIGINT):
                     signal.signal(number, lambda *_: worker.stop())
                 require_built()
+                jail_level()
                 clean_up(slot)
                 worker.take_back()
                 if once:
@@ -70,5 +72,5 @@ class Command(BaseCommand):
         except SlotsTakenError as error:
             message = f"{error}, or choose another slot with --slot or KEYDROME_SLOT"
             raise CommandError(message) from error
-        except (NotBuiltError, SchemaSkewError) as error:
+        except (NotBuiltError, SchemaSkewError, SettingsError) as error:
             raise CommandError(str(error)) from error

@@ -112,7 +112,7 @@ def _run(
 
     known = json.loads(state.read_text()) if state is not None and state.is_file() else {}
     rows: list[tuple[Case, Got]] = []
-    faults = chain.honest_faults()
+    faults = chain.honest_faults("before the first case")
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task("battery", total=len(chosen))
         for case in chosen:
@@ -123,7 +123,7 @@ def _run(
             progress.advance(bar)
             if state is not None:
                 write_file(state, json.dumps(known))
-    return rows, faults + chain.honest_faults()
+    return rows, faults + chain.honest_faults("after the last case")
 
 
 def _show(rows: list[tuple[Case, Got]], faults: list[str]) -> None:

@@ -85,18 +85,27 @@ class Chain:
                 run = self._run(case)
                 verdict, reason = run.verdict, run.reason
                 faults += _judge(case, run)
-        faults += [f"left on the machine: {what}" for what in before.left()]
+        faults += before.faults()
         return Got(verdict, reason, time.monotonic() - started, faults)
 
-    def honest_faults(self) -> list[str]:
-        """Run an honest library, which must pass and be ranked; return what went wrong, or an empty list."""
-        run = self._run(Case("E05", "an honest library", library="faulty/honest"))
+    def honest_faults(self, when: str) -> list[str]:
+        """Run an honest library, which must pass and be ranked; return what went wrong, or an empty list.
+
+        `when` says when this happens, and begins the message.
+        """
+        name = "faulty/honest"
+        run = self._run(Case("E05", "an honest library", library=name))
         if run.verdict == Verdict.PASSED and run.eligible:
             return []
         passed = run.verdict == Verdict.PASSED
         got = "is not ranked" if passed else f"has the verdict {run.verdict or run.state}"
         because = run.reason or run.why_not
-        return [f"an honest library must pass and be ranked, but its run {got}: {because}"]
+        return [
+            (
+                f"{when}: the honest library lib/{name}.so must pass and be ranked, but its run {got}; the run's "
+                f'reason: "{because}"'
+            )
+        ]
 
     def _run(self, case: Case) -> Run:
         """Upload the library of a case, let the worker execute its run, and return the stored run."""
@@ -176,7 +185,7 @@ class Chain:
                 each = count // len(slots)
                 for found in pool.map(lambda s: [self._start_jail(s) for _ in range(each)], slots):
                     faults += [fault for faults_of_one in found for fault in faults_of_one]
-            return sorted(set(faults)) + [f"left on the machine: {what}" for what in before.left()]
+            return sorted(set(faults)) + before.faults()
 
     def _start_jail(self, slot: int) -> list[str]:
         """Start a jail with the player, which ends at once because it has no referee; return the faults."""
@@ -204,7 +213,11 @@ def _judge(case: Case, run: Run) -> list[str]:
     detail = RunDetail.objects.get(run=run)
     names = {finding["name"] for finding in detail.findings}
     lines = detail.log.splitlines()
-    faults = [line for line in lines if line.startswith(HOLE)]
+    faults = [
+        f"the jail did not refuse an attempt of the library as it must; the library logged: {line}"
+        for line in lines
+        if line.startswith(HOLE)
+    ]
     if run.verdict not in case.expect:
         wanted = " or ".join(case.expect)
         faults.append(

@@ -43,6 +43,16 @@ class Before:
                 return found
             time.sleep(0.02)
 
+    def damage(self) -> list[str]:
+        """Return what the run changed, although the jail must prevent it."""
+        if _host_file_is_right():
+            return []
+        return [f"the host's file {HOST_FILE} was changed or deleted, which the jail must prevent"]
+
+    def faults(self) -> list[str]:
+        """Return what the run left and changed, as messages."""
+        return [*(f"left on the machine: {what}" for what in self.left()), *self.damage()]
+
     def _left(self) -> Iterator[str]:
         yield from (f"process {what}" for what in processes(self.slots))
         yield from (f"control group {path}" for path in control_groups(self.slots))
@@ -50,8 +60,6 @@ class Before:
         yield from (f"mount {line}" for line in _mounts() - self.mounts)
         yield from (f"shared memory {line}" for line in shared_memory(self.slots))
         yield from (f"descriptor {what}" for what in _descriptors() - self.descriptors)
-        if not _host_file_is_right():
-            yield f"the host's file {HOST_FILE} was changed or deleted"
 
 
 def look(slots: Iterable[int], folders: Iterable[Path]) -> Before:

@@ -102,8 +102,9 @@ def _options() -> argparse.Namespace:
         options.slot = slots_for_tests()[0]
         if options.workers > TEST_SLOTS:
             parser.error(
-                f"--workers {options.workers} is too large: each worker needs a jail slot of its own, and tests have "
-                f"only {TEST_SLOTS}; use fewer workers, or give the first slot with --slot N"
+                f"--workers {options.workers} is too large: each worker needs a jail slot of its own, and this program "
+                f"has reserved only {TEST_SLOTS}; use at most {TEST_SLOTS} workers, or choose free slots yourself: "
+                f"--slot N uses the slots N to N + {options.workers - 1}"
             )
     return options
 
@@ -127,7 +128,7 @@ def _storm(site: Site, people: list[Contestant], options: argparse.Namespace) ->
             hit = strike(site, target, options.workers, options.slot, chance)
             if hit is not None:
                 hits.append(hit)
-                print(f"disturbance {len(hits)}: {hit.target}; state: {hit.state}", flush=True)
+                print(f"disturbance {len(hits)}: {hit.text}", flush=True)
                 break
             time.sleep(0.05)
         if options.state:

@@ -60,16 +60,18 @@ def _runs(hits: list[Hit]) -> list[str]:
             found.append(f"run {run.pk} is {run.state} instead of done")
         elif run.verdict == KILLED_PLAYER and run.pk not in players | forgiven:
             found.append(
-                f"run {run.pk} crashed, but its player, the process that calls the library, was not killed: "
-                f"{run.reason}"
+                f"run {run.pk} crashed, but the storm had not killed its player, the process that calls the library "
+                f'(the run\'s reason: "{run.reason}")'
             )
         elif run.verdict not in {"passed", "infrastructure", KILLED_PLAYER}:
             found.append(
-                f"run {run.pk} has verdict {run.verdict}, but its library is correct: {run.reason}"
+                f"run {run.pk} has verdict {run.verdict}, but its library is correct (the run's reason: "
+                f'"{run.reason}")'
             )
         elif run.verdict == "infrastructure" and run.attempt < 3:  # noqa: PLR2004 - KEYDROME_MAX_ATTEMPTS
             found.append(
-                f"run {run.pk} was given up after only {run.attempt} attempts: {run.reason}"
+                f"run {run.pk} was given up after only {run.attempt} attempts (the run's reason: "
+                f'"{run.reason}")'
             )
         elif run.attempt > 1 + lost[run.pk] and not _whole_site_was_hit(hits):
             found.append(

@@ -42,6 +42,20 @@ class Hit:
         None  # from the kill until the attempt had ended in the database
     )
 
+    @property
+    def text(self) -> str:
+        """Return what was done, in words."""
+        if self.target == EMPTY_REDIS:
+            return "deleted all messages in Redis"
+        if self.target == REPEATED_WAKE_UP:
+            return f"sent {self.state} to the workers, although no new run was queued"
+        if self.run_id is None:
+            return f"killed the process {self.target} ({self.state})"
+        return (
+            f"killed the process {self.target} in attempt {self.attempt} of run {self.run_id} (state and progress of "
+            f"the run: {self.state})"
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         return asdict(self)

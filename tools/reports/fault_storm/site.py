@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 20.0
+LOG_LINES = 10  # of the log of PostgreSQL, in the message if the site cannot start
 LEASE_SECONDS = 15  # how long a worker may execute a run without a sign of life
 SWEEP_SECONDS = 3  # seconds between two searches for lost runs
 POSTGRES, REDIS, WEB, RESULTS, BEAT = "postgres", "redis", "web", "results", "beat"
@@ -121,7 +122,7 @@ def running_site(workers: int, first_slot: int) -> Iterator[Site]:
             services[name] = Service(command, log, {**env, **more})
         site = Site(f"http://127.0.0.1:{port}", logs, sockets / "redis.sock", services)
         services[POSTGRES].keep()
-        _migrate(env)
+        _migrate(env, services[POSTGRES])
         keeper = threading.Thread(target=site.keep_all)
         keeper.start()
         try:
@@ -173,7 +174,7 @@ def _programs(
         yield worker_name(number), [*solo, "-Q", "bench", "-n", name], slot
 
 
-def _migrate(env: dict[str, str]) -> None:
+def _migrate(env: dict[str, str], postgres: Service) -> None:
     """Create the tables, and the files that pages need, as soon as the database is up."""
     python = str(ROOT / ".venv" / "bin" / "python")
     for arguments in (["migrate", "-v0"], ["collectstatic", "--noinput", "-v0"]):
@@ -185,7 +186,11 @@ def _migrate(env: dict[str, str]) -> None:
             if done.returncode == 0:
                 break
             if tries_left == 0:
+                server = "runs" if postgres.pid else "has ended"
+                log = postgres.log.read_text(errors="replace").splitlines()[-LOG_LINES:]
                 raise SystemExit(
-                    f"`web.manage {arguments[0]}` failed 20 times, so the site cannot start: {done.stderr}"
+                    f"the site cannot start, because `web.manage {arguments[0]}` failed 20 times:\n{done.stderr}\n"
+                    f"The PostgreSQL server of this program {server}. Its log ends with:\n"
+                    + "\n".join(log)
                 )
             time.sleep(0.5)

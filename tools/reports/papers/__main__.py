@@ -116,11 +116,15 @@ def _number(
     )
     metrics = result.sessions[0].candidate.metrics if result.sessions else {}
     if experiment.metric not in metrics:
-        message = (
-            f"{library.name} at {point.label}: the session gave no {experiment.metric} "
-            f"({result.reason or 'the benchmark has no such metric'}); correct the library or experiments.toml"
+        why = (
+            f"{result.reason}; correct the library, or leave it out of experiments.toml"
+            if result.reason
+            else f"the benchmark {experiment.benchmark} has no such metric; correct the metric in experiments.toml"
         )
-        raise SystemExit(message)
+        raise SystemExit(
+            f"{experiment.id}, {library.name} at the point {point.label}: the session gave no {experiment.metric}: "
+            f"{why}"
+        )
     return float(metrics[experiment.metric])
 
 

@@ -92,8 +92,8 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     for name, values in printed.items():
         if len(values) != len(points):
             message = (
-                f"experiments.toml: {entry['id']} has {len(values)} numbers for {len(points)} points of {name}; "
-                "write nan for a missing number"
+                f"experiments.toml: in {entry['id']}, the series {name!r} has {len(values)} numbers, but the "
+                f"experiment has {len(points)} points; write nan for a missing number"
             )
             raise ValueError(message)
     words = {key: " ".join(entry[key].split()) for key in ("title", "source", "says", "here")}

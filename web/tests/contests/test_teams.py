@@ -92,7 +92,11 @@ def test_the_link_asks_first_and_can_be_replaced(cup: Cup, alice: Client, bob: C
 
 def test_a_full_team_takes_no_one(cup: Cup) -> None:
     Contest.objects.update(team_size=2)
-    with pytest.raises(Refused, match="a team has at most 2 members"):
+    with pytest.raises(Refused, match="a team has at most 2 members; join or create another team"):
+        teams.join(cup.heron, cup.world.bob)
+    Contest.objects.update(team_size=1)
+    cup.heron.refresh_from_db()
+    with pytest.raises(Refused, match="has only one member; create a team of your own"):
         teams.join(cup.heron, cup.world.bob)
 
 

@@ -115,11 +115,11 @@ std::string_view KeyRanks::bytes(KeyType type, uint32_t rank) const {
   return {reinterpret_cast<const char*>(&pools_->int64_keys[number]), sizeof(int64_t)};
 }
 
-std::string KeyRanks::text(KeyType type, uint32_t rank) const {
-  const uint32_t number = entry_[type][rank];
-  if (type == VARCHAR) return '"' + std::string(pools_->varchar_keys[number]) + '"';
-  return std::to_string(type == SHORT ? int64_t{pools_->int32_keys[number]}
-                                      : pools_->int64_keys[number]);
+std::string KeyRanks::text_of(KeyType type, std::string_view bytes) {
+  if (type == VARCHAR) return '"' + std::string(bytes) + '"';
+  if (const std::optional<int32_t> narrow = number_of<int32_t>(bytes))
+    return std::to_string(*narrow);
+  return std::to_string(number_of<int64_t>(bytes).value_or(0));
 }
 
 }  // namespace keydrome::judge

@@ -49,7 +49,9 @@ class KeyRanks {
   // Return the key with this rank: bytes() in the form that find() accepts, and text() in the form
   // that findings (problems in the report) show.
   std::string_view bytes(KeyType type, uint32_t rank) const;
-  std::string text(KeyType type, uint32_t rank) const;
+  std::string text(KeyType type, uint32_t rank) const { return text_of(type, bytes(type, rank)); }
+  // Returns the text of any key, which need not be in the script, for a finding.
+  static std::string text_of(KeyType type, std::string_view bytes);
 
  private:
   const script::Pools* pools_;

@@ -184,9 +184,8 @@ bool judge_history(History history, bool strict, Findings& findings) {
     // were not judged.
     findings.required(
         "could_not_judge",
-        "the results break the rule against stale reads (reads of old data), but whether they also "
-        "break another rule of isolation could not be decided: " +
-            result.reason);
+        "it is unknown whether all violations are only stale reads (reads of old data): " +
+            result.reason + ". First correct the violations that the other findings show");
   }
   return findings.list().size() < kViolationsMax;
 }

@@ -473,7 +473,7 @@ bool judge_logs(const script::Script& script, const script::Outcome& outcome, Fi
     const script::PhaseScript& phase = script.phases[p];
     if (phase.log_capacity.empty()) continue;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-      const std::string place = "phase " + phase.name + ", thread " + std::to_string(t) + ": ";
+      const std::string place = phase_text(phase) + ", thread " + std::to_string(t) + ": ";
       Follower follower(wording, phase.threads[t], outcome.phases[p].threads[t]);
       const std::string fault = follower.follow();
       if (follower.has_null_transaction()) {

@@ -26,6 +26,13 @@ bool gets(format::InstructionCode code) {
          code == format::InstructionCode::kScan;
 }
 
+// Returns the first call that an instruction makes.
+history::EventCall first_call(format::InstructionCode code) {
+  using history::EventCall;
+  if (code == format::InstructionCode::kInsert) return EventCall::kInsert;
+  return code == format::InstructionCode::kDelete ? EventCall::kDeleteKey : EventCall::kGet;
+}
+
 }  // namespace
 
 // Returns the procedure's next call. Returns kNone if no call is prepared: the procedure has ended
@@ -135,7 +142,9 @@ Interpreter::Flow Interpreter::procedure_flow(uint32_t code) {
     procedure_.stop();
     return Flow::kNext;
   }
-  if (!found && !(is_get && code == KEY_NOTFOUND)) return computed_failure(code);
+  if (!found && !(is_get && code == KEY_NOTFOUND)) {
+    return computed_failure(code, first_call(instruction_->code));
+  }
   if (!is_get) return Flow::kNext;
   const std::string_view payload = found ? payload_bytes(*arguments_.record) : std::string_view();
   if (instruction_->code == format::InstructionCode::kScan) {
@@ -156,7 +165,7 @@ Interpreter::Flow Interpreter::procedure_flow(uint32_t code) {
 Interpreter::Flow Interpreter::scan_flow(uint32_t code) {
   in_scan_ = false;
   if (code == DB_END) return Flow::kNext;
-  if (code != SUCCESS) return computed_failure(code);
+  if (code != SUCCESS) return computed_failure(code, history::EventCall::kNext);
   const KeyType type = slots_[arguments_.slot].type;
   const Key& key = arguments_.record->key;
   const int64_t end = procedure_.value(instruction_->b);
@@ -172,10 +181,10 @@ Interpreter::Flow Interpreter::scan_flow(uint32_t code) {
   return Flow::kNext;
 }
 
-// Handles a result that ends the procedure early: DEADLOCK leads to a retry, and any other code is
-// a violation.
-Interpreter::Flow Interpreter::computed_failure(uint32_t code) {
-  if (code != DEADLOCK) return violation(at_, code);
+// Handles a result of `call` that ends the procedure early: DEADLOCK leads to a retry, and any
+// other code is a violation.
+Interpreter::Flow Interpreter::computed_failure(uint32_t code, history::EventCall call) {
+  if (code != DEADLOCK) return violation(at_, code, static_cast<uint32_t>(call));
   ++outcome_->deadlocks;
   return Flow::kRetry;
 }

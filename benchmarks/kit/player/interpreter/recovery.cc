@@ -64,7 +64,7 @@ void Interpreter::end_outside(Flow flow) {
       take_back_words(word_ - kRareWords);
       return back_off(single_.attempts);
     }
-    violation(at_, format::kCodeNoProgress);
+    violation(at_, format::kCodeNoProgress, single_.attempts);
   }
   single_.attempts = 0;
   ++at_;
@@ -84,7 +84,7 @@ void Interpreter::not_begun(const format::Op& op, uint32_t code) {
 void Interpreter::begin_again(const format::Op& op) {
   if ((op.flags & format::kOneAttempt) != 0) return give_up(format::AttemptEnd::kDeadlocked);
   if (is_budget_spent(++attempts_, start_ticks_)) {
-    violation(at_, format::kCodeNoProgress);
+    violation(at_, format::kCodeNoProgress, attempts_);
     return fail_transaction();
   }
   end_attempt(format::AttemptEnd::kRetried);
@@ -175,7 +175,7 @@ void Interpreter::retry() {
   if ((ops_[saved_.at].flags & format::kOneAttempt) != 0)
     return give_up(format::AttemptEnd::kDeadlocked);
   if (is_budget_spent(++attempts_, start_ticks_)) {
-    violation(at_, format::kCodeNoProgress);
+    violation(at_, format::kCodeNoProgress, attempts_);
     return give_up(format::AttemptEnd::kFailed);
   }
   restore(true);

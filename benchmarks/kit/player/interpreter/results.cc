@@ -22,9 +22,10 @@ Interpreter::Flow Interpreter::judge_code(const format::Op& op, uint32_t code) {
   return violation(at_, code);
 }
 
-Interpreter::Flow Interpreter::violation(std::size_t at, uint32_t code) {
+// `detail` is explained at format::IllegalAnswer.
+Interpreter::Flow Interpreter::violation(std::size_t at, uint32_t code, uint32_t detail) {
   if (outcome_->code_violations++ == 0) {
-    outcome_->first_violation = {.op = base_ + at, .code = code, .reserved = 0};
+    outcome_->first_violation = {.op = base_ + at, .code = code, .detail = detail};
   }
   return Flow::kFailed;
 }
@@ -154,7 +155,7 @@ void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
       sched_yield();
       return;
     }
-    violation(at_, format::kCodeNoProgress);
+    violation(at_, format::kCodeNoProgress, single_.attempts);
   }
   forget_special();
   ++at_;
