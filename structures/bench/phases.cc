@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/cache_line.h"
@@ -52,7 +53,8 @@ class Measurement {
 
  private:
   void load() {
-    const uint64_t loads = std::clamp<uint64_t>(kLoadedKeys / keys_.size(), 1, kLoadsMax);
+    const uint64_t most = plan_.rounds == 1 ? 1 : kLoadsMax;
+    const uint64_t loads = std::clamp<uint64_t>(kLoadedKeys / keys_.size(), 1, most);
     for (uint64_t i = 0; i < loads; ++i) {
       for (const auto& subject : subjects_) {
         subject->clear();
@@ -85,8 +87,13 @@ class Measurement {
     }
   }
 
+  bool wanted(std::string_view loop) const {
+    return plan_.loops.empty() || std::ranges::find(plan_.loops, loop) != plan_.loops.end();
+  }
+
   void timed(Subject& subject, const char* loop, Draw draw,
              const std::function<uint64_t(const Queries&)>& body) {
+    if (!wanted(loop)) return;
     const Queries queries = source_.draw(draw, plan_.operations);
     const uint64_t begin = cpu_ns();
     const uint64_t sum = body(queries);
@@ -98,6 +105,7 @@ class Measurement {
   // run between the scans of two subjects, so the keys are no longer in the processor's caches when
   // the next subject scans from them.
   void scans(Subject& subject) {
+    if (!wanted("scan")) return;
     const uint64_t count = std::max<uint64_t>(plan_.operations / kOperationsPerScan, 1);
     if (!scans_) scans_.emplace(Scans{source_.draw(Draw::kUniform, count), std::nullopt});
     const uint64_t begin = cpu_ns();
@@ -112,6 +120,7 @@ class Measurement {
   // many queries as a single thread would.
   void with_threads(Subject& subject, const char* loop, uint32_t count,
                     uint64_t (Subject::*body)(const Queries&), Draw draw) {
+    if (!wanted(loop)) return;
     std::vector<Queries> queries;
     for (uint32_t i = 0; i < count; ++i) {
       queries.push_back(source_.draw(draw, plan_.operations / count));

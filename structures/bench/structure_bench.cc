@@ -8,8 +8,13 @@
 //       --rounds N           repetitions of each loop (default: 5)
 //       --operations N       operations of a loop (default: 300000)
 //       --threads N          threads of the loops with several threads (default: 2)
+//       --loops NAME,...     after the insertions, only these loops of phases.h (default: all)
 //       --huge-pages         measures each structure a second time, on huge pages
+//       --without-memory     does not measure the memory, which loads all keys once more
 //       --without-peers      measures only the structures
+//       --peers NAME,...     of the peers, measures only these (default: all)
+//       --latency BYTES,...  measures no structures, but ns per load in memory of these sizes, if
+//                            each load depends on the one before
 //       --json FILE          writes the results as JSON (version 1)
 //
 // Prints ns per operation, and bytes of resident memory per key. All structures and peers (the
@@ -29,6 +34,7 @@
 
 #include "base/json.h"
 #include "base/output_file.h"
+#include "structures/bench/latency.h"
 #include "structures/bench/phases.h"
 #include "structures/bench/resident.h"
 #include "structures/bench/structure_subject.h"
@@ -40,7 +46,9 @@ struct Options {
   std::vector<KeySet> sets{KeySet::kInt};
   std::vector<uint64_t> counts{100'000, 1'000'000};
   Plan plan;
-  bool huge_pages = false, peers = true;
+  bool huge_pages = false, memory = true, peers = true;
+  std::vector<std::string> peer_names;  // empty: all
+  std::vector<uint64_t> latency_bytes;  // not empty: measure only the memory
   std::string json_file;
   std::vector<std::string> libraries;
 };
@@ -75,8 +83,32 @@ std::vector<std::string_view> split(std::string_view option, std::string_view li
   }
 }
 
+std::vector<uint64_t> numbers_of(std::string_view option, std::string_view list,
+                                 std::string_view example) {
+  std::vector<uint64_t> numbers;
+  const std::string_view first = example.substr(0, example.find(','));
+  for (const std::string_view one : split(option, list, example)) {
+    numbers.push_back(number_of(option, one, first));
+  }
+  return numbers;
+}
+
+std::vector<std::string> loops_of(std::string_view list) {
+  std::vector<std::string> loops;
+  for (const std::string_view one : split("--loops", list, "lookup,scan")) {
+    if (std::ranges::find(kLoops, one) == kLoops.end()) {
+      std::string known;
+      for (const std::string_view loop : kLoops) known += " " + std::string(loop);
+      stop("--loops: there is no loop \"" + std::string(one) + "\"; use some of:" + known);
+    }
+    loops.emplace_back(one);
+  }
+  return loops;
+}
+
 constexpr std::string_view kOptionsWithValue[] = {"--keys",       "--counts",  "--rounds",
-                                                  "--operations", "--threads", "--json"};
+                                                  "--operations", "--threads", "--loops",
+                                                  "--peers",      "--latency", "--json"};
 
 // `name` is one of kOptionsWithValue.
 void set_option(Options& options, std::string_view name, std::string_view value) {
@@ -91,16 +123,21 @@ void set_option(Options& options, std::string_view name, std::string_view value)
       options.sets.push_back(*set);
     }
   } else if (name == "--counts") {
-    options.counts.clear();
-    for (const std::string_view one : split(name, value, "100000,1000000")) {
-      options.counts.push_back(number_of(name, one, "100000"));
-    }
+    options.counts = numbers_of(name, value, "100000,1000000");
   } else if (name == "--rounds") {
     options.plan.rounds = static_cast<uint32_t>(number_of(name, value, "5"));
   } else if (name == "--operations") {
     options.plan.operations = number_of(name, value, "300000");
   } else if (name == "--threads") {
     options.plan.threads = static_cast<uint32_t>(number_of(name, value, "2"));
+  } else if (name == "--loops") {
+    options.plan.loops = loops_of(value);
+  } else if (name == "--peers") {
+    for (const std::string_view one : split(name, value, "absl::btree_map,std::map")) {
+      options.peer_names.emplace_back(one);
+    }
+  } else if (name == "--latency") {
+    options.latency_bytes = numbers_of(name, value, "2500000,22000000");
   } else {
     options.json_file = value;
   }
@@ -114,12 +151,14 @@ Options parse(int argc, char** argv) {
       options.libraries.emplace_back(argument);
     } else if (argument == "--huge-pages") {
       options.huge_pages = true;
+    } else if (argument == "--without-memory") {
+      options.memory = false;
     } else if (argument == "--without-peers") {
       options.peers = false;
     } else if (std::ranges::find(kOptionsWithValue, argument) == std::end(kOptionsWithValue)) {
       stop("unknown option " + std::string(argument) +
-           "; use --keys, --counts, --rounds, --operations, --threads, --huge-pages, "
-           "--without-peers or --json");
+           "; use --keys, --counts, --rounds, --operations, --threads, --loops, --huge-pages, "
+           "--without-memory, --without-peers, --peers, --latency or --json");
     } else if (++i == argc) {
       stop(std::string(argument) + ": the value is missing; write it after " +
            std::string(argument));
@@ -140,12 +179,19 @@ bool fits(const KeydromeStructureTable& table, bool integers) {
   return key && (table.payload_bytes_max == 0 || table.payload_bytes_max >= 8);
 }
 
+// Returns whether the name is in the list, or the list is empty.
+bool wanted(const std::vector<std::string>& names, const std::string& name) {
+  return names.empty() || std::ranges::find(names, name) != names.end();
+}
+
 std::vector<Maker> makers(const Options& options,
                           const std::vector<const KeydromeStructureTable*>& tables, bool integers) {
   std::vector<Maker> found;
   if (options.peers) {
     for (const auto make : {make_absl_btree, make_std_map, make_tbb_hash}) {
-      if (make(integers) != nullptr) found.push_back([=] { return make(integers); });
+      const std::unique_ptr<Subject> peer = make(integers);
+      if (peer == nullptr || !wanted(options.peer_names, peer->name())) continue;
+      found.push_back([=] { return make(integers); });
     }
   }
   for (const KeydromeStructureTable* table : tables) {
@@ -186,7 +232,7 @@ struct Run {
   KeySet set;
   uint64_t count;
   std::vector<Maker> makers;
-  std::vector<double> resident;  // bytes per key of each subject
+  std::vector<double> resident;  // bytes per key of each subject; 0 if not measured
 };
 
 // Measures the memory of all subjects, and returns the runs to time. Must be called before any
@@ -199,8 +245,9 @@ std::vector<Run> plan_runs(const Options& options,
     const std::vector<Maker> all = makers(options, tables, set == KeySet::kInt);
     for (const uint64_t count : options.counts) {
       Run run{set, count, all, {}};
-      for (const Maker& make : all)
-        run.resident.push_back(resident_bytes_per_key(make, set, count));
+      for (const Maker& make : all) {
+        run.resident.push_back(options.memory ? resident_bytes_per_key(make, set, count) : 0);
+      }
       runs.push_back(std::move(run));
     }
   }
@@ -227,6 +274,42 @@ Json time_loops(const Run& run, const Plan& plan) {
   return entry;
 }
 
+Json measure_latencies(const std::vector<uint64_t>& sizes) {
+  Json latencies = Json::Array{};
+  for (const uint64_t bytes : sizes) {
+    const double ns = ns_per_load(bytes);
+    std::printf("latency %12lu bytes  %.1f ns\n", bytes, ns);
+    Json one;
+    one["bytes"] = bytes;
+    one["ns"] = ns;
+    latencies.push_back(std::move(one));
+  }
+  return latencies;
+}
+
+// Measures all planned runs, and returns the results.
+Json measure_runs(const Options& options) {
+  std::vector<const KeydromeStructureTable*> tables;
+  for (const std::string& library : options.libraries) {
+    auto table = load_structure(library);
+    if (!table) stop(table.error().message);
+    tables.push_back(*table);
+  }
+  const std::vector<Run> planned = plan_runs(options, tables);
+  std::printf(
+      "columns: set of keys, number of keys, measured structure, ns per operation of each loop, "
+      "and resident bytes per key\n");
+  Json runs = Json::Array{};
+  for (const Run& one : planned) runs.push_back(time_loops(one, options.plan));
+  Json result;
+  result["version"] = 1;
+  result["rounds"] = options.plan.rounds;
+  result["threads"] = options.plan.threads;
+  result["huge_pages"] = options.huge_pages;
+  result["runs"] = std::move(runs);
+  return result;
+}
+
 void require(const Result<void>& result) {
   if (!result) stop(result.error().message);
 }
@@ -238,24 +321,13 @@ int main(int argc, char** argv) {
   using namespace keydrome::bench;
   const Options options = parse(argc, argv);
   if (!options.json_file.empty()) require(keydrome::check_writable(options.json_file));
-  std::vector<const KeydromeStructureTable*> tables;
-  for (const std::string& library : options.libraries) {
-    auto table = load_structure(library);
-    if (!table) stop(table.error().message);
-    tables.push_back(*table);
-  }
-  keydrome::Json runs = keydrome::Json::Array{};
-  const std::vector<Run> planned = plan_runs(options, tables);
-  std::printf(
-      "columns: set of keys, number of keys, measured structure, ns per operation of each loop, "
-      "and resident bytes per key\n");
-  for (const Run& one : planned) runs.push_back(time_loops(one, options.plan));
   keydrome::Json result;
-  result["version"] = 1;
-  result["rounds"] = options.plan.rounds;
-  result["threads"] = options.plan.threads;
-  result["huge_pages"] = options.huge_pages;
-  result["runs"] = std::move(runs);
+  if (options.latency_bytes.empty()) {
+    result = measure_runs(options);
+  } else {
+    result["version"] = 1;
+    result["latencies"] = measure_latencies(options.latency_bytes);
+  }
   if (!options.json_file.empty()) {
     require(keydrome::write_file(options.json_file, result.dump(1) + "\n"));
   }

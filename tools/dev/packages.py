@@ -39,8 +39,9 @@ TEST = (
     "postgresql",
     "redis-server",
 )
-# For measurements: jail/bench compares the start time of our sandbox, the jail, with that of bubblewrap.
-BENCH = ("bubblewrap",)
+# For measurements: jail/bench compares the start time of our sandbox, the jail, with that of bubblewrap. The report
+# structure_profile counts instructions with valgrind.
+BENCH = ("bubblewrap", "valgrind")
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:

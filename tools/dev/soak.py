@@ -2,7 +2,8 @@
 
 The soak takes some hours. First all suites of `./dev test` run with KEYDROME_SOAK set, which multiplies the seeds,
 rounds and repetitions of some tests. Then the programs below run. Each program prints its progress. Each program of
-PROGRAMS writes its page in docs/reference, and so does `guest`, which tests the jail (the sandbox) in virtual machines.
+PROGRAMS writes its page in docs/reference. So do `structure-profile`, and `guest`, which tests the jail (the sandbox)
+in virtual machines.
 After an interruption, `fault-storm` starts again, and every other program of PROGRAMS continues where it stopped.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 
+from dev import packages
 from dev.paths import PYTHON, ROOT, VAR
 from dev.testing import test
 
@@ -32,6 +34,7 @@ PROGRAMS = {
 SHORT_PROGRAMS = {
     "guest": ["tools.guest", "--write"],
     "fuzz": ["tools.fuzz"],
+    "structure-profile": ["tools.reports.structure_profile", "--write"],
     "stale": ["tools.reports.stale"],
 }
 
@@ -40,6 +43,7 @@ def soak() -> int:
     """Run every suite with KEYDROME_SOAK set, then the programs; return 0 if all of them passed."""
     os.environ.setdefault("KEYDROME_SOAK", FACTOR)
     statuses = [test(fast=False, only=None)]
+    packages.install(packages.BENCH)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, command in PROGRAMS.items():
         state = FOLDER / f"{name}.json"

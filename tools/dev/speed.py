@@ -166,6 +166,7 @@ Written by `./dev bench`; do not edit. {_measured_at()}.
 This page says what Keydrome's own parts cost on a small machine, compared with the targets of its design: the code
 around each call to a library, generating and judging operations, the jail (sandbox), the queue and the site's pages.
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
+[missed-goals.md](../explanation/missed-goals.md) says why some figures miss their targets and goals.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
 nothing. The *harness* here is the player, the program that makes the calls. The player calls a data structure through

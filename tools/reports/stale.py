@@ -40,6 +40,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "paper-scale.md": _SESSION,
     "papers.md": (*_SESSION, "tools/reports/papers"),
     "power.md": (*_SESSION, "results/stats", "runner/blocks.py", "runner/drift.py"),
+    "structure-profile.md": ("structures", "api", "tools/reports/structure_profile.py"),
     "structures.md": ("structures", "api", "tools/reports/structures.py"),
     "timed-share.md": (*_SESSION, "runner"),
 }  # fmt: skip

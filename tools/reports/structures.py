@@ -217,6 +217,8 @@ def page(runs: list[Run], rounds: int) -> str:
         "",
         "## Goals",
         "",
+        "[missed-goals.md](../explanation/missed-goals.md) says why some goals are missed.",
+        "",
         "Most goals are ratios as in the tables below. Some goals compare a structure with itself: *2 threads /",
         "1 thread* is its throughput with two threads divided by that with one. *Batch / the structure's own lookup*",
         "is its throughput in batches divided by that in a plain loop. *Batch on huge pages / batch* is its throughput",
