@@ -316,3 +316,12 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     scored = keydrome("score", str(answer), var=tmp_path)
     assert scored.returncode == 0, scored.stderr
     assert "Score over 1 instance (" in scored.stdout
+
+
+@pytest.mark.parametrize("command", ["bench", "check"])
+def test_an_unsuitable_configuration_leads_to_suitable_ones(command: str, tmp_path: Path) -> None:
+    structure = library(built_settings(), "structures", "hash")
+    outcome = keydrome(command, structure, "--config", "gap", "--scale", "smoke", var=tmp_path)
+    assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+    said = " ".join(outcome.stdout.split())
+    assert "next: --config exclusive suits every structure. The other configurations" in said

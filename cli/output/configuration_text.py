@@ -9,8 +9,10 @@ from cli.input.libraries import DEFAULT_CONFIGURATION
 from runner.catalogue import configuration_names, load_configuration
 from runner.settings import load_settings
 
-# How the reason begins if the structure lacks what a configuration needs (runtime/configuration.cc).
-_UNSUITABLE = ("configuration.concurrency: ", "configuration.lock: ")
+# How the reason begins (harness/player/library.cc) if the structure lacks what the configuration needs
+# (runtime/configuration.cc).
+_REFUSED = "the library refused its configuration: "
+_UNSUITABLE = (f"{_REFUSED}configuration.concurrency: ", f"{_REFUSED}configuration.lock: ")
 
 
 def what_to_choose(reason: str) -> str:

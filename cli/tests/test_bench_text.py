@@ -252,6 +252,7 @@ def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> N
 
 def test_a_configuration_that_does_not_suit_leads_to_others(request_of: Request) -> None:
     reason = (
+        "the library refused its configuration: "
         'configuration.concurrency: "gap_2pl" scans the structure, but the structure hash has no'
     )
     result = SeriesResult(Verdict.UNSUPPORTED, reason, sessions=sessions((10.0, 18.0)))

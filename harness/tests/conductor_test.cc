@@ -146,7 +146,7 @@ TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
   });
   EXPECT_EQ(result.stop, StopReason::kClosed) << verdict_of(result);
   EXPECT_EQ(verdict_of(result),
-            "crashed: the library's process was ended by SIGKILL in phase 1 of the benchmark");
+            "crashed: the library's process was ended by SIGKILL before phase 1 of the benchmark");
 }
 
 // Returns the number of keys that the library seeks_keys printed after `when`, the name of a step.
