@@ -121,10 +121,10 @@ static void refuse(const struct options* options, const struct isolation* isolat
   isolation_list(isolation_lacking(isolation->mechanisms, options->require), missing,
                  sizeof missing);
   snprintf(message, sizeof message,
-           "isolation level %s is required, but this machine offers only level %s; level %s also "
-           "needs: %s%s%s; %s how to get this",
-           required, level_name(isolation_level(isolation->mechanisms)), required, missing,
-           isolation->note[0] ? "; " : "", isolation->note,
+           "isolation level %s is required, but this machine offers only level %s, because these "
+           "mechanisms of the jail do not work here: %s%s%s%s; %s how to get them",
+           required, level_name(isolation_level(isolation->mechanisms)), missing,
+           isolation->note[0] ? " (" : "", isolation->note, isolation->note[0] ? ")" : "",
            options->check ? "the remedy lines of this output say" : "jail --check says");
   dprintf(STDERR_FILENO, "jail: refused: %s\n", message);
   if (options->meta_fd >= 0) {

@@ -130,8 +130,8 @@ def read_bundle(data: bytes, public_key: str | None = None) -> Bundle:
     wrong = sorted(name for name in found | digests if found.get(name) != digests.get(name))
     if wrong:
         raise BundleError(
-            f"files were changed, added or removed after the bundle was signed ({', '.join(wrong)}): "
-            f"{_DOWNLOAD_AGAIN}"
+            f"these files were changed, added or removed after the bundle was signed: {', '.join(wrong)}. "
+            f"{_DOWNLOAD_AGAIN.capitalize()}"
         )
     if public_key is not None and signed_by != public_key:
         raise BundleError(

@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 _PREDICATES = {
     Verdict.OUT_OF_MEMORY: "ran out of memory",
     Verdict.REFUSED: "was refused",
-    Verdict.UNSUPPORTED: "rejected its configuration",
+    Verdict.UNSUPPORTED: "refused its configuration",
     Verdict.INFRASTRUCTURE: "could not be judged",
 }
 

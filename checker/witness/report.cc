@@ -155,7 +155,7 @@ std::string text_of(const History& history, const Violation& violation) {
   for (const Json& edge : edges) in_cycle = std::max(in_cycle, edge.find("source")->as_int() + 1);
   for (std::size_t i = 0; i < transactions.size(); ++i) {
     if (in_cycle > 0 && static_cast<int64_t>(i) == in_cycle) {
-      text += "  Other transactions, which are not part of the cycle:\n";
+      text += "  Other transactions:\n";
     }
     text += text_of(transactions[i]);
   }

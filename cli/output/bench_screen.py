@@ -78,13 +78,15 @@ def show_details(out: Console, outcome: Outcome) -> None:
     for line in _facts(outcome):
         out.print(line, markup=False, soft_wrap=True)
     if request.audited_seeds:
-        out.print(_audit_line(summarise_audit(pairs_of(result.sessions))), soft_wrap=True)
+        out.print(
+            _audit_line(summarise_audit(pairs_of(result.sessions)), result.verdict), soft_wrap=True
+        )
     _show_warnings(out, outcome)
     _show_closing(out, outcome, is_detailed=True)
 
 
 def _has_times(outcome: Outcome) -> bool:
-    # If the library rejected its configuration, it has no times; the last line says why.
+    # If the library refused its configuration, it has no times; the last line says why.
     ran = bool(outcome.result.sessions) and outcome.result.verdict is not Verdict.UNSUPPORTED
     return ran and outcome.request.benchmark.kind is Kind.PERFORMANCE
 
@@ -183,11 +185,13 @@ def _facts(outcome: Outcome) -> Iterator[str]:
         yield _ratio_line(outcome.summary)
 
 
-def _audit_line(audit: Audit) -> str:
+def _audit_line(audit: Audit, verdict: Verdict) -> str:
     if not audit.pairs and not audit.pairs_left_out:
+        if verdict is not Verdict.PASSED:
+            return "audit: nothing was compared, because a session did not pass: correct the library first"
         return (
-            "audit: nothing was compared, because no session was played in both timed and verified mode. If sessions "
-            "failed, correct their errors; otherwise they have too many calls, so choose a smaller --scale"
+            "audit: nothing was compared, because every session makes too many calls to be played in verified mode: "
+            "choose a smaller --scale"
         )
     if not audit.pairs:
         return (

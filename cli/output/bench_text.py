@@ -44,7 +44,7 @@ _TIME = "total_ms"
 _NOT_JUDGED = {
     Verdict.INFRASTRUCTURE: "the run did not finish",
     Verdict.REFUSED: "the library was refused",
-    Verdict.UNSUPPORTED: "the library rejected its configuration",
+    Verdict.UNSUPPORTED: "the library refused its configuration",
 }
 _SLOW = 1.5  # from this ratio on, the output says how to find the slow functions
 _SAME = 1.05  # a ratio closer to 1 than this is shown as "about as fast", without a number
@@ -101,6 +101,8 @@ def closing(
     played, wanted = len(result.sessions), len(request.seeds)
     was = "was" if played == 1 else "were"
     rest = f"; {played} of {wanted} sessions {was} played" if 0 < played < wanted else ""
+    # A library that refuses its configuration plays no session, although one was begun.
+    rest = "" if result.verdict is Verdict.UNSUPPORTED else rest
     yield "right", right(request, result.verdict) + rest
     has_times = result.sessions and result.verdict is not Verdict.UNSUPPORTED
     if has_times and benchmark.kind is Kind.PERFORMANCE:

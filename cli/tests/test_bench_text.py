@@ -245,7 +245,7 @@ def test_a_rejected_configuration_is_not_sent_to_check(request_of: Request) -> N
     lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
     assert (
         lines["right"]
-        == "it is unknown whether the library's results are right, because the library rejected its configuration"
+        == "it is unknown whether the library's results are right, because the library refused its configuration"
     )
     assert not lines.keys() & {"noise", "next"}
 

@@ -328,10 +328,10 @@ def test_a_busy_machine_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_without_a_null_library_the_floor_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     value = example()
-    value.blocks.floor = "rejected its configuration in the rehearsal: why"
+    value.blocks.floor = "refused its configuration in the rehearsal: why"
     text = " ".join(shown(value).split())
     capsys.readouterr()
-    assert "(null), the library that does nothing, has no time, because it rejected" in text
+    assert "(null), the library that does nothing, has no time, because it refused" in text
     assert "is bound by the harness" not in text
     assert compare_json(value)["libraries"][0]["over_floor"] is None
 

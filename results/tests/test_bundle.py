@@ -66,10 +66,10 @@ def test_no_changed_byte_changes_what_is_read(place: int, change: int) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({RUN: b'{"run": "/runs/48/"}\n'}, r"after the bundle was signed \(run.json\): download"),
-        ({"latency.svg": b"<svg></svg>"}, r"after the bundle was signed \(latency.svg\): download"),
-        ({"more.txt": b"more"}, r"after the bundle was signed \(more.txt\): download"),
-        ({"latency.svg": None}, r"after the bundle was signed \(latency.svg\): download"),
+        ({RUN: b'{"run": "/runs/48/"}\n'}, r"after the bundle was signed: run.json. Download"),
+        ({"latency.svg": b"<svg></svg>"}, r"after the bundle was signed: latency.svg. Download"),
+        ({"more.txt": b"more"}, r"after the bundle was signed: more.txt. Download"),
+        ({"latency.svg": None}, r"after the bundle was signed: latency.svg. Download"),
         ({MANIFEST: b"{}"}, "the signature does not fit manifest.json"),
         ({SIGNATURE: b"{}"}, "the field 'algorithm' is missing: download the bundle again"),
         ({SIGNATURE: None}, "the file contains no signature.json"),

@@ -197,7 +197,7 @@ def test_without_the_null_library_only_the_floor_is_missing(track: Track) -> Non
     result = track.run("ab", 2)
     assert (
         result.floor
-        == "rejected its configuration in the rehearsal (the first block, which does not count): why"
+        == "refused its configuration in the rehearsal (the first block, which does not count): why"
     )
     assert result.values() == {"a": [5.0] * 2, "b": [6.0] * 2}
     assert FLOOR not in result.blocks[0].order

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kThreadsShown = 12;
 constexpr std::size_t kWaitsShown = 8;
 constexpr std::size_t kTouchesShown = 8;
+// Continues the title of a list whose waits are only on the same index, not on the same key.
+constexpr const char* kIfWide = ", if the library locks whole indexes or parts of them";
 // A thread that used this much CPU time within kHangLookMs counts as running, even if the kernel
 // shows it asleep.
 constexpr uint64_t kBusyMs = 20;
@@ -139,14 +141,16 @@ class HangWriter {
     for (const bool exactly : {true, false}) {
       const std::vector<Wait> cycle = cycle_in(waits_between(threads_, exactly), threads_.size());
       if (cycle.empty()) continue;
-      add_list("These threads wait for each other", cycle);
+      add_list("These threads wait for each other" + std::string(exactly ? "" : kIfWide), cycle);
       return line(
           "If transactions wait for each other, one of their calls must return DEADLOCK, so that "
           "the client aborts its transaction");
     }
-    std::vector<Wait> waits = waits_between(threads_, true);
-    if (waits.empty()) waits = waits_between(threads_, false);
-    if (!waits.empty()) return add_list("Possible waits", waits);
+    for (const bool exactly : {true, false}) {
+      const std::vector<Wait> waits = waits_between(threads_, exactly);
+      if (waits.empty()) continue;
+      return add_list("Possible waits" + std::string(exactly ? "" : kIfWide), waits);
+    }
     const bool any = std::ranges::any_of(
         threads_, [](const HungThread& thread) { return thread.position.wants && !runs(thread); });
     if (!any) return;
