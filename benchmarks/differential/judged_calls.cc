@@ -84,10 +84,10 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   }
   if (!judged.history.unknown_arguments.empty()) {
     judged.mismatch =
-        "the recording contains calls with keys that the benchmark does not use: the library has "
-        "overwritten the recording, or returned one handle for several indexes. First check that "
-        "openIndex returns a different handle for each index. If it does, look for writes outside "
-        "the library's own memory";
+        "Keydrome's recording contains calls with keys that the benchmark does not use: the "
+        "library has overwritten the recording, or returned one handle for several indexes. First "
+        "check that openIndex returns a different handle for each index. If it does, look for "
+        "writes outside the library's own memory";
     return judged;
   }
   SessionCheck check = model::check_session(judged.history);
@@ -102,9 +102,9 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch =
-        "the recorded calls differ from those that the benchmark made. The recording is in the "
-        "library's process, so the library must have overwritten it: look for writes outside the "
-        "library's own memory";
+        "the calls in Keydrome's recording differ from those that the benchmark made. Keydrome "
+        "keeps this recording in the library's process, so the library must have overwritten it: "
+        "look for writes outside the library's own memory";
   }
   return judged;
 }

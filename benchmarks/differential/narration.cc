@@ -97,7 +97,8 @@ std::string Narrator::answer(const Event& event) const {
   if (!succeeded(event) || !reads) return " -> " + code_text(event);
   const std::string payload = this->payload(event.payload);
   if (call == EventCall::kGet) return " -> " + payload;
-  return " -> " + key_text(history_, event.index, event.key) + " = " + payload;
+  return " -> " + named_key(history_, event.index, event.key) + " with " +
+         (payloads_.contains(event.payload) ? "payload " : "") + payload;
 }
 
 std::string Narrator::call(uint32_t position) const {
@@ -125,14 +126,24 @@ bool Narrator::alike(uint32_t a, uint32_t b) const {
          handles_[a] == handles_[b];
 }
 
+std::string Narrator::run_text(uint32_t first, uint32_t end) const {
+  const std::string begin = call(first), number = std::to_string(end - first);
+  for (uint32_t i = first + 1; i < end; ++i) {
+    if (call(i) == begin) continue;
+    const std::string last = call(end - 1);
+    return number + " similar calls, " +
+           (last == begin ? "such as " + call(i) : "from " + begin + " to " + last);
+  }
+  return number + " times " + begin;
+}
+
 std::vector<std::string> Narrator::lines(uint32_t last) const {
   std::vector<std::string> lines, numbers;
   for (uint32_t first = 0; first <= last;) {
     uint32_t end = first + 1;
     while (end < last && alike(first, end)) ++end;
     if (end - first >= kRunMin) {
-      lines.push_back(std::to_string(end - first) + " similar calls, from " + call(first) + " to " +
-                      call(end - 1));
+      lines.push_back(run_text(first, end));
       numbers.push_back("calls " + std::to_string(first + 1) + " to " + std::to_string(end) + ": ");
     } else {
       for (uint32_t i = first; i < end; ++i) {

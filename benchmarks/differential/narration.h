@@ -21,7 +21,7 @@ class Narrator {
   // results. Both arguments must outlive the narrator.
   Narrator(const Case& session, const history::History& history);
 
-  // Returns one call with its result, such as "getNext(A) -> 5 = p1".
+  // Returns one call with its result, such as "getNext(A) -> key 5 with payload p1".
   std::string call(uint32_t position) const;
 
   // Returns all calls up to `last`, one line each. A long run of similar calls becomes one line.
@@ -51,6 +51,8 @@ class Narrator {
   std::string result_token(const history::Event& event) const;
   std::string label(const history::Event& event) const;
   bool alike(uint32_t a, uint32_t b) const;
+  // Returns one line about the similar calls from `first` to before `end`.
+  std::string run_text(uint32_t first, uint32_t end) const;
 
   const history::History& history_;
   const std::vector<history::Event>& events_;

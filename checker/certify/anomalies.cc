@@ -352,6 +352,18 @@ std::string steps_text(const Context& context, const Cycle& cycle, const Violati
   return text;
 }
 
+// Returns true if the text of the finding's call (result_text()) names the key of the finding's
+// record.
+bool names_key_of(const Context& context, const DirectFinding& finding) {
+  const Event& event = context.history.threads[finding.event.thread][finding.event.position];
+  const history::Cell& cell =
+      context.numbering.cells[context.numbering.element_cells[finding.element]];
+  return is_data_call(call_of(event)) && (call_of(event) != EventCall::kNext || succeeded(event)) &&
+         cell.index == event.index &&
+         key_text(context.history, event.index, event.key) ==
+             key_text(context.history, event.index, static_cast<uint64_t>(cell.key));
+}
+
 }  // namespace
 
 std::string result_text(const History& history, EventRef at) {
@@ -405,11 +417,15 @@ Violation describe_finding(const Context& context, const DirectFinding& finding)
   Violation violation;
   violation.name = finding.name;
   violation.severity = finding.severity;
-  violation.detail = finding.text;
-  if (finding.element != kNoNumber) {
-    violation.detail += ": " + record_text(context, finding.element);
+  violation.detail = std::string(finding.text) + ": " + result_text(context.history, finding.event);
+  if (finding.passed_cell != kNoNumber) {
+    const history::Cell& passed = context.numbering.cells[finding.passed_cell];
+    violation.detail += " after the scan had reached " +
+                        named_key(context.history, static_cast<uint16_t>(passed.index),
+                                  static_cast<uint64_t>(passed.key));
+  } else if (finding.element != kNoNumber && !names_key_of(context, finding)) {
+    violation.detail += "; this concerns " + record_text(context, finding.element);
   }
-  violation.detail += "; " + result_text(context.history, finding.event);
   violation.transactions.push_back(span_of(*finding.reader));
   violation.events.push_back(finding.event);
   if (finding.other != kNoNumber) {

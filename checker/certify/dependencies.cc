@@ -136,12 +136,7 @@ class DependencyFinder {
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
       if (again)
         reader_.report("duplicate_record", "A scan returned a record a second time", bound.element);
-      if (bound.cell < at.cell) {
-        reader_.report(
-            "wrong_order",
-            "A scan went backwards, although getNext must return keys in ascending order",
-            bound.element);
-      }
+      if (bound.cell < at.cell) reader_.report_step_back(at.cell, bound.element);
     }
     if (bound.cell < at.cell) return cursors_.move_to(at, bound, /*owes_key=*/false);
     cursors_.notes.set_returned(at.position, bound.element);

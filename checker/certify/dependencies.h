@@ -93,6 +93,9 @@ struct DirectFinding {
   // deleters. For all other findings, kNoNumber.
   uint32_t blind_deleter = history::kNoNumber;
   Severity severity = Severity::kRequired;
+  // Set only for a scan that went backwards: the larger key that it had reached. Otherwise
+  // kNoNumber.
+  uint32_t passed_cell = history::kNoNumber;
 };
 
 // Receives what find_dependencies() finds.

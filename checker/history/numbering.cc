@@ -69,7 +69,7 @@ class Binder {
       const uint32_t cursor = out_.cursor_of(event);
       if (call == EventCall::kGet) {
         is_lost[cursor] = has_unknown_key(history_, event);
-      } else if (is_lost[cursor] || is_ambiguous(event)) {
+      } else if (is_lost[cursor] || is_ambiguous(event) || has_unknown_key(history_, event)) {
         bounds[i].cell = kAnyCursor;
       }
     }

@@ -23,11 +23,12 @@
 namespace keydrome::history {
 
 inline constexpr uint32_t kNoNumber = 0xffffffff;
-// The cell of a getNext whose cursor position is unknown, for one of two reasons:
+// The cell of a getNext whose cursor position is unknown, for one of three reasons:
 // - Each handle has its own cursor, and the event only says that the handle's number is at least
 //   kEventManyHandles (event.h).
 // - The key argument of the last get with this cursor was a varchar key that is not in
 //   History::varchar_keys.
+// - The getNext returned such a key, so the scan may have passed any of the known keys or none.
 // For such a getNext, the checker only checks that the returned record exists.
 inline constexpr uint32_t kAnyCursor = 0xfffffffe;
 

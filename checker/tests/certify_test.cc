@@ -355,6 +355,8 @@ TEST(Certify, UnknownKeysAreCorrupt) {
   history.threads[0][2].key = kUnknownKeyRank;
   history.unknown_keys.push_back({0, 2, 99});
   EXPECT_EQ(verdict(history), "corrupt_key");
+  // The unknown key may precede b, so the scan does not show that b is missing.
+  EXPECT_EQ(certify::certify(history).violations.size(), 2u);  // and corrupt_payload
 }
 
 TEST(Certify, UnknownKeysThatAClientPassesOnAreJudged) {

@@ -245,6 +245,11 @@ std::string event_text(const History& history, const Event& event) {
 std::string text_report(const History& history, const Certification& found) {
   std::string text = verdict_text(found) + "\n";
   if (!found.reason.empty()) text += unknown_text(found) + "\n";
+  if (found.violations.size() > 1) {
+    text +=
+        "Each finding names the transactions that it shows T1, T2 and so on, and counts times from "
+        "the begin of the earliest of them.\n";
+  }
   for (const Violation& violation : found.violations) text += text_of(history, violation);
   return text;
 }

@@ -170,12 +170,12 @@ class EndCheck {
 void judge_ends(const script::Script& script, const script::PhaseScript& phase, std::size_t thread,
                 const script::ThreadResult& result, Findings& findings) {
   if (EndCheck(script, phase.threads[thread], result).run()) return;
-  findings.required(
-      "outcome_mismatch",
-      place_text(phase, thread) +
-          ": the recording says that transactions ended in a way that is impossible for the calls "
-          "of this thread. The recording is in the library's process, so the library must have "
-          "overwritten it: look for writes outside the library's own memory");
+  findings.required("outcome_mismatch",
+                    place_text(phase, thread) +
+                        ": Keydrome's recording of the results says that transactions ended in a "
+                        "way that is impossible for the calls of this thread. Keydrome keeps this "
+                        "recording in the library's process, so the library must have "
+                        "overwritten it: look for writes outside the library's own memory");
 }
 
 }  // namespace

@@ -198,12 +198,12 @@ class WordJudge {
                        });
     groups_.end_transaction();
     if (fits && legal_) return;
-    findings_.required(
-        "outcome_mismatch",
-        phase_text(script) + ", thread " + std::to_string(thread) +
-            ": the recorded results do not fit the calls of this thread. The recording is in the "
-            "library's process, so the library must have overwritten it: look for writes outside "
-            "the library's own memory");
+    findings_.required("outcome_mismatch",
+                       phase_text(script) + ", thread " + std::to_string(thread) +
+                           ": the results in Keydrome's recording do not fit the calls of this "
+                           "thread. Keydrome keeps this recording in the library's process, so the "
+                           "library must have overwritten it: look for writes outside the "
+                           "library's own memory");
   }
 
  private:

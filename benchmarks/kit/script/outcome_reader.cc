@@ -34,11 +34,10 @@ uint64_t aligned(uint64_t offset) {
 }
 
 Error misfit(std::size_t thread, const std::string& what) {
-  return Error{
-      "the recording of the library's results in thread " + std::to_string(thread) + " has " +
-      what +
-      ". The recording is in the library's process, so the library may have overwritten it: look "
-      "for writes outside the library's own memory"};
+  return Error{"Keydrome's recording of the library's results in thread " + std::to_string(thread) +
+               " has " + what +
+               ". Keydrome keeps this recording in the library's process, so the library may have "
+               "overwritten it: look for writes outside the library's own memory"};
 }
 
 // Returns an error about a thread that reported more than there is room for.

@@ -241,9 +241,9 @@ void judge_bare(const Scenario& scenario, const ScriptedBare& scripted,
   }
   if (!runs.fit) {
     add("outcome_mismatch", Severity::kRequired,
-        "the recorded results do not fit the calls of the scenario. The recording is in the "
-        "library's process, so the library must have overwritten it: look for writes outside the "
-        "library's own memory");
+        "the results in Keydrome's recording do not fit the calls of the scenario. Keydrome keeps "
+        "this recording in the library's process, so the library must have overwritten it: look "
+        "for writes outside the library's own memory");
   }
 }
 

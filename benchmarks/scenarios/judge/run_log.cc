@@ -32,10 +32,10 @@ std::string assign_events(std::span<const Event> events, std::size_t thread, uin
     if (has_index(call_of(event))) {
       const uint32_t number = event.index - first_index;
       if (event.index < first_index || number / indexes >= runs.size()) {
-        return "the recording contains a call on an index of another scenario: the library has "
-               "overwritten the recording, or returned one handle for several indexes. First check "
-               "that openIndex returns a different handle for each index. If it does, look for "
-               "writes outside the library's own memory";
+        return "Keydrome's recording contains a call on an index of another scenario: the library "
+               "has overwritten the recording, or returned one handle for several indexes. First "
+               "check that openIndex returns a different handle for each index. If it does, look "
+               "for writes outside the library's own memory";
       }
       if (enters(call_of(event))) run = number / indexes;
       if (number / indexes != run)
@@ -155,9 +155,9 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
   if (whole < logs.runs.size()) {
     if (logs.problem.empty())
       logs.problem =
-          "calls of a run are missing in the recording. The recording is in the library's process, "
-          "so the library must have overwritten it: look for writes outside the library's own "
-          "memory";
+          "calls of a run are missing in Keydrome's recording. Keydrome keeps this recording in "
+          "the library's process, so the library must have overwritten it: look for writes outside "
+          "the library's own memory";
     logs.runs.resize(whole);
   }
   return logs;

@@ -72,6 +72,19 @@ class Reader {
     sink_.add_finding({name, text, element, event_, transaction_, other});
   }
 
+  // Reports that a scan went backwards, from the key `passed_cell` to the record `element`.
+  void report_step_back(uint32_t passed_cell, uint32_t element) {
+    DirectFinding found{
+        "wrong_order",
+        "A scan went backwards, although getNext must return keys in ascending order",
+        element,
+        event_,
+        transaction_,
+        history::kNoNumber};
+    found.passed_cell = passed_cell;
+    sink_.add_finding(found);
+  }
+
  private:
   // Returns true if the reader's deleteRecord of all payloads deleted this element. Then also adds
   // the edge from the element's inserter, and marks the element as deleted.

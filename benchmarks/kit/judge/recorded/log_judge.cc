@@ -486,12 +486,12 @@ bool judge_logs(const script::Script& script, const script::Outcome& outcome, Fi
       if (fault.empty()) continue;
       fits = false;
       std::string detail = place;
-      detail.append("the log of calls does not match the program that the thread had to execute: ")
-          .append(fault);
-      findings.required("forged_log",
-                        detail.append(". The log is in the library's process, so the library must "
-                                      "have overwritten it: look for writes outside the library's "
-                                      "own memory"));
+      detail.append("Keydrome's log of the calls differs from those that the thread had to make: ")
+          .append(fault)
+          .append(
+              ". Keydrome keeps this log in the library's process, so the library must have "
+              "overwritten it: look for writes outside the library's own memory");
+      findings.required("forged_log", detail);
     }
   }
   return fits;
