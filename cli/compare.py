@@ -233,9 +233,10 @@ def _note_excluded(
     """Say which files the inspection refused. Raise UsageError if fewer than two of the `given` libraries are left."""
     for subject in subjects:
         if subject.loadable is None:
-            _note(
-                f"{subject.library.name} is excluded, because the inspection refused it: {subject.library.refused}"
-            )
+            library = subject.library
+            # A name such as "mine #2" says which of several files with the same name is meant.
+            named = library.file if library.file.startswith(library.name) else library.name
+            _note(f"{named} is excluded, because the inspection refused it: {library.refused}")
     if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
         only = f"only {next(iter(candidates))} is left" if candidates else "none is left"
         only += " (the lines above say why)"

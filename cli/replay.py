@@ -148,8 +148,8 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
     overlapping = _overlap(original, summary.interval)
     if original.ratio is not None and summary.ratio is not None:
         lines.append(
-            f"ratio to the control library: {_ratio(original.ratio, original.low, original.high)} in the bundle, "
-            f"{_ratio(summary.ratio, *_bounds(summary.interval))} in the replay"
+            f"ratio to the control library: {_ratio(original.ratio, _bounds(original))} in the bundle, "
+            f"{_ratio(summary.ratio, _bounds(summary.interval))} in the replay"
         )
         if not same_class:
             lines.append(
@@ -157,7 +157,9 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
                 "compared, because ratios of different machine classes may differ"
             )
         elif overlapping is None:
-            lines.append("too few sessions for intervals, so the ratios cannot be compared")
+            lines.append(
+                "too few sessions for intervals (at least two), so the ratios cannot be compared"
+            )
         else:
             lines.append(
                 f"the intervals of the two ratios {'overlap' if overlapping else 'do not overlap'}"
@@ -176,17 +178,21 @@ def compare(original: Original, verdict: Verdict, summary: Summary) -> Compariso
 
 def _overlap(original: Original, interval: Interval | None) -> bool | None:
     """Return whether two intervals have a common point; None if one of them does not exist."""
-    if original.low is None or original.high is None or interval is None:
+    before, after = _bounds(original), _bounds(interval)
+    if before is None or after is None:
         return None
-    return original.low <= interval.high and interval.low <= original.high
+    return before[0] <= after[1] and after[0] <= before[1]
 
 
-def _bounds(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (interval.low, interval.high)
+def _bounds(interval: Original | Interval | None) -> tuple[float, float] | None:
+    """Return the ends of an interval, or None if there is none. One session gives equal ends, which are no interval."""
+    if interval is None or interval.low is None or interval.high is None:
+        return None
+    return (interval.low, interval.high) if interval.low < interval.high else None
 
 
-def _ratio(ratio: float, low: float | None, high: float | None) -> str:
-    return f"{ratio:.3f}" if low is None or high is None else f"{ratio:.3f} [{low:.3f}, {high:.3f}]"
+def _ratio(ratio: float, bounds: tuple[float, float] | None) -> str:
+    return f"{ratio:.3f}" if bounds is None else f"{ratio:.3f} [{bounds[0]:.3f}, {bounds[1]:.3f}]"
 
 
 def _words(verdict: Verdict) -> str:

@@ -119,7 +119,9 @@ FILES = {
         ("not an ELF file; it looks like a text file", "gcc -O2 -shared -fPIC"),
         at_once=True,
     ),
-    "empty": Bad(containing(b""), "refused", ("the file is empty", "copy it again"), at_once=True),
+    "empty": Bad(
+        containing(b""), "refused", ("the file has 0 bytes", "copy that file again"), at_once=True
+    ),
     "wrong_machine": Bad(
         wrong_machine, "refused", ("is for Arm64", "compile for x86-64"), at_once=True
     ),

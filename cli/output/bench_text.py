@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.input.libraries import isolates
 from cli.output.build_text import is_cpp
+from cli.output.busy_text import what_to_end
 from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import calls_inside, crashes, find_damage, find_race, is_race, meaning
 from cli.output.debug_text import how_to_debug, how_to_profile, keydrome_command, session_options
@@ -115,7 +116,7 @@ def closing(
         yield "slow", slowest_transactions(first) + how
     yield from _crash(subject, request, result)
     next_command = what_next(subject.given, request, result, summary)
-    if advice := next_command or what_to_choose(result.reason):
+    if advice := next_command or what_to_choose(result.reason) or what_to_end(result.reason):
         yield "next", advice
 
 

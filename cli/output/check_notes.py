@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cli.check_tally import LEAK
 from cli.output.build_text import contract_test, sanitizer_session
 from cli.output.check_proof import is_explained, smallest_proof
+from cli.output.busy_text import what_to_end
 from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import (
     CRASHED,
@@ -62,6 +63,9 @@ def notes(
     if tally.verdict is Verdict.UNSUPPORTED:
         choices = {what_to_choose(finding.detail) for finding in tally.findings.values()}
         yield from (f"next: {text}" for text in choices if text)
+    if tally.verdict is Verdict.INFRASTRUCTURE:
+        remedies = {what_to_end(finding.detail) for finding in tally.findings.values()}
+        yield from (f"next: {text}" for text in remedies if text)
     yield from _files(tally, witness)
     yield from _crash_notes(tally)
     if tally.replays.debug:

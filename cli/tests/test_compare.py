@@ -425,7 +425,7 @@ def test_a_file_that_is_not_a_library_is_excluded_with_a_note(
     text = tmp_path / "text.so"
     text.write_text("hello")
     words = failing(capsys, good_library, text)
-    assert "text is excluded, because the inspection refused it: the file is not an ELF" in words
+    assert "text.so is excluded, because the inspection refused it: the file is not an ELF" in words
     assert f"only {good_library.stem} is left (the lines above say why): give" in words
 
 

@@ -89,6 +89,13 @@ def summary(low: float, ratio: float, high: float) -> Summary:
             True,
             "too few sessions for intervals",
         ),
+        (
+            {"result__score_low": 0.5, "result__score_high": 0.5},
+            Verdict.PASSED,
+            (0.9, 0.9, 0.9),
+            True,
+            "0.500 in the bundle, 0.900 in the replay\ntoo few sessions for intervals",
+        ),
     ],
 )
 def test_a_replay_is_compared(

@@ -165,13 +165,13 @@ TEST(Verdict, ALibraryThatWasKeptFromTheProcessorsDoesNotHang) {
        {std::pair(StopReason::kDeadline, "killed"), std::pair(StopReason::kLimit, "killed"),
         std::pair(StopReason::kClosed, "timed_out")}) {
     SessionResult result = stopped(Stage::kPlaying, stop, status);
-    result.starved = "others computed";
+    result.starved = "Others computed";
     judge::Findings findings("test");
     add_session_findings({}, result, findings);
     EXPECT_TRUE(findings.empty()) << status;
     const RunVerdict verdict = decide(result, findings, "full");
     EXPECT_EQ(verdict.name, "infrastructure");
-    EXPECT_TRUE(verdict.reason.ends_with("; others computed")) << verdict.reason;
+    EXPECT_TRUE(verdict.reason.ends_with(". Others computed")) << verdict.reason;
     EXPECT_EQ(ending_of(result).stop, "");
     findings.required("lost", "a record was lost");
     EXPECT_EQ(decide(result, findings, "full").reason, "a record was lost");
@@ -183,7 +183,7 @@ TEST(Verdict, ABusyMachineExcusesOnlyTime) {
        {std::pair("signaled", "crashed"), std::pair("out_of_memory", "out_of_memory"),
         std::pair("cpu_exceeded", "hang")}) {
     SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, status);
-    result.starved = "others computed";
+    result.starved = "Others computed";
     judge::Findings findings("test");
     add_session_findings({}, result, findings);
     EXPECT_EQ(findings.count(name), 1u) << status;

@@ -129,7 +129,7 @@ def test_a_name_with_newlines_and_slashes_is_made_harmless(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file is empty"),
+        (b"", "the file has 0 bytes"),
         (b"#!/bin/sh\necho hello\n" * 10, "looks like a script"),
         (b"\x7fELF\x02\x01\x01" + bytes(200), "ELF machine 0"),
     ],

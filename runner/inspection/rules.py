@@ -38,7 +38,9 @@ _FLAG_EXECUTE, _FLAG_WRITE = 1, 2
 _FLAGS_TEXTREL, _FLAGS_STATIC_TLS = 4, 16
 _FLAGS1_NOOPEN, _FLAGS1_PIE = 0x40, 0x8000000
 _POINTER_BYTES = 8
-_LINK_OR_COPY_AGAIN = "link the library again, or copy it again if only a copy of it is damaged"
+_LINK_OR_COPY_AGAIN = (
+    "link the library again, or, if this is a copy of an undamaged file, copy that file again"
+)
 
 _OTHER_FORMATS = (
     (b"!<arch>", "a static archive (.a)"),
@@ -130,10 +132,10 @@ def _refusal(name: str, problem: str, remedy: str) -> dict[str, str]:
 
 
 def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
-    build = "build a shared object: gcc -O2 -shared -fPIC ... -o NAME.so"
+    build = "build a shared object with gcc -O2 -shared -fPIC ... -o NAME.so"
     if size == 0:
-        remedy = f"{build}; if only a copy of it is empty, copy it again"
-        yield _refusal("empty_file", "the file is empty", remedy)
+        remedy = f"{build}; or, if this is a copy of a larger file, copy that file again"
+        yield _refusal("empty_file", "the file has 0 bytes", remedy)
     elif head[:4] != b"\x7fELF":
         guess = next((what for magic, what in _OTHER_FORMATS if head.startswith(magic)), "")
         text = guess or ("a text file" if _looks_like_text(head) else "")
@@ -167,7 +169,7 @@ def _looks_like_text(head: bytes) -> bool:
 
 
 def _check_type(image: ElfImage) -> Iterator[dict[str, str]]:
-    link = "link a shared object: gcc -shared -fPIC ... -o NAME.so"
+    link = "link a shared object with gcc -shared -fPIC ... -o NAME.so"
     kind = image.type_name()
     if kind == "ET_REL":
         yield _refusal("not_shared", "the file is an object file, not a shared object", link)

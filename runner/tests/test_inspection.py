@@ -119,7 +119,7 @@ def test_mangled_names_get_the_hint(compiled: Compile, settings: Settings) -> No
 @pytest.mark.parametrize(
     ("content", "name", "words"),
     [
-        (b"", "empty_file", "the file is empty"),
+        (b"", "empty_file", "the file has 0 bytes"),
         (b"#include <stdio.h>\nint main() {}\n", "not_elf", "a text file"),
         (b"#!/bin/sh\necho hello\n", "not_elf", "a script"),
         (b"MZ" + bytes(100), "not_elf", "a Windows DLL"),
@@ -153,7 +153,7 @@ def test_a_damaged_header_is_not_called_another_machine(
     damaged = patched(good_library, tmp_path / "damaged.so", 4, class_and_order)
     text = refusal(inspect_library(damaged, settings), "wrong_class")
     assert "the ELF header is damaged" in text
-    assert "copy it again if only a copy of it is damaged" in text
+    assert "if this is a copy of an undamaged file, copy that file again" in text
     assert "compile for" not in text
 
 

@@ -67,8 +67,18 @@ def boot(guest: Guest, parameters: str, log: Path) -> str:
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=TIMEOUT_S)
-    except (subprocess.SubprocessError, FileNotFoundError) as error:
+    except FileNotFoundError as error:
+        raise StepError(f"{QEMU} was not found: run `apt-get install {NEEDED[1]}`") from error
+    except subprocess.TimeoutExpired as error:
         raise StepError(
-            f"QEMU failed, or the guest did not switch itself off within an hour: {error}; read {log}"
+            f"the guest did not switch itself off within {TIMEOUT_S} s, so QEMU was stopped: read the guest's console "
+            f"in {log}"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        # A negative status is the number of the signal that ended the process.
+        code = error.returncode
+        how = f"signal {-code} ended QEMU" if code < 0 else f"QEMU failed with exit status {code}"
+        raise StepError(
+            f"{how}: read its message above, and the guest's console in {log}"
         ) from error
     return log.read_text(errors="replace")

@@ -55,7 +55,7 @@ bool is_starved(const SessionResult& result) {
 }
 
 RunVerdict starved_verdict(const std::string& stop, const SessionResult& result) {
-  return {"infrastructure", stop + "; " + result.starved};
+  return {"infrastructure", stop + ". " + result.starved};
 }
 
 // Returns what follows "the memory limit": its value, if one is set, and its name in the plan.

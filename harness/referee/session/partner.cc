@@ -28,7 +28,7 @@ std::string timeout_text(const JailOptions& options, MessageType type) {
   const LimitsPlan& limits = options.plan.limits;
   const bool loads = type == MessageType::kHello || type == MessageType::kLoaded;
   return "the time limit of " +
-         std::to_string(loads ? limits.load_timeout_ms : limits.phase_timeout_ms) + " ms (limits." +
+         limit_text(loads ? limits.load_timeout_ms : limits.phase_timeout_ms) + " (limits." +
          (loads ? "load_timeout_ms" : "phase_timeout_ms") + ") passed";
 }
 

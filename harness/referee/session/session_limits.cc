@@ -24,6 +24,11 @@ uint64_t cpu_count() {
 
 }  // namespace
 
+std::string limit_text(uint64_t ms) {
+  if (ms < 10'000) return std::to_string(ms) + " ms";
+  return std::to_string(ms / 1000) + "." + std::to_string(ms % 1000 / 100) + " s";
+}
+
 SessionLimits::SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds)
     : wall_ms_(wall_ms), end_ns_(now_ns() + wall_ms * kNsPerMs) {
   if (cpu_seconds) cpu_ns_ = *cpu_seconds * kSecondNs;
@@ -31,7 +36,7 @@ SessionLimits::SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_secon
 
 std::string SessionLimits::passed(pid_t jail, uint64_t now_ns) {
   if (now_ns >= end_ns_) {
-    return "the whole session reached its time limit of " + std::to_string(wall_ms_) + " ms";
+    return "the whole session reached its time limit of " + limit_text(wall_ms_);
   }
   if (!cpu_ns_ || now_ns < cpu_check_ns_) return {};
   const pid_t program = program_of(jail);

@@ -14,6 +14,9 @@
 
 namespace keydrome {
 
+// Returns a time limit for a message: "8000 ms", or, from 10 s on, "135.0 s".
+std::string limit_text(uint64_t ms);
+
 class SessionLimits {
  public:
   // The wall time starts here. Create the object before the jail, so that the jail's limit passes

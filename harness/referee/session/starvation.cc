@@ -19,9 +19,8 @@ namespace {
 // The pause after a sample is at least this many times as long as the sample took.
 constexpr uint64_t kRest = 1000;
 
-constexpr const char* kEndOthers =
-    ", so the library need not be the cause: end these programs or give the run more processors "
-    "(on a site: tell an organiser), then repeat it";
+// The command line recognises these words, and adds what to do (cli/output/busy_text.py).
+constexpr const char* kTooBusy = ", so the machine was too busy to judge the library";
 
 uint64_t grown(uint64_t before, uint64_t after) { return after - std::min(before, after); }
 
@@ -35,18 +34,17 @@ std::string seconds_text(uint64_t ns) {
 
 std::string starved_text(uint64_t kept_ns, uint64_t whole_ns) {
   if (whole_ns == 0 || kept_ns < whole_ns / 2) return "";
-  return "other programs of the machine kept a thread waiting for a processor for at least " +
-         seconds_text(kept_ns) + " of " + seconds_text(whole_ns) + kEndOthers;
+  return "Other programs kept a thread of the run waiting for a processor for at least " +
+         seconds_text(kept_ns) + " of " + seconds_text(whole_ns) + kTooBusy;
 }
 
 std::string crowded_text(const Crowd& crowd, uint64_t whole_ns) {
   const bool waited = crowd.waited_ns > 0 && crowd.waited_ns >= whole_ns / 10;
   if (!waited || crowd.capacity_ns == 0 || crowd.others_ns < crowd.capacity_ns / 4 * 3) return "";
-  return "other programs used " + seconds_text(crowd.others_ns) + " of " +
+  return "Other programs used " + seconds_text(crowd.others_ns) + " of " +
          seconds_text(crowd.capacity_ns) +
-         " of processor time, and a thread of the library or of the player waited for a processor "
-         "for " +
-         seconds_text(crowd.waited_ns) + " of " + seconds_text(whole_ns) + kEndOthers;
+         " of processor time. A thread that runs or calls the library waited for a processor for " +
+         seconds_text(crowd.waited_ns) + " of " + seconds_text(whole_ns) + kTooBusy;
 }
 
 void Starvation::begin_step(std::vector<pid_t> processes, uint64_t now_ns) {

@@ -48,7 +48,7 @@ struct Crowd {
   uint64_t capacity_ns = 0;  // elapsed time, times the number of processors
 };
 
-// After a session has reached a time limit of `whole_ns`: returns a sentence that blames other
+// After a session has reached a time limit of `whole_ns`: returns sentences that blame other
 // programs, if the machine was so crowded that they may be the cause. Otherwise returns "".
 std::string crowded_text(const Crowd& crowd, uint64_t whole_ns);
 
