@@ -14,6 +14,7 @@ import selectors
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 _OTHER_VERSION = "run ./dev build, because the referee may be of another version"
+# How the reason begins if the runtime cannot use a structure (runtime/instance/structure_library.cc). The structure has
+# this path in the jail.
+_STRUCTURE_REJECTED = "the library refused its configuration: the structure /structure.so "
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
 # After SIGTERM, the referee may take this long to end. Then it is killed.
@@ -315,11 +319,18 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
                 f"the plan has {plan[name]!r}; {REPORT_ERROR}"
             )
     try:
-        return Report.from_json(value)
+        report = Report.from_json(value)
     except StrictError as error:
         raise RefereeError(
             f"the report of Keydrome's referee cannot be read ({error}): {_OTHER_VERSION}"
         ) from error
+    return replace(report, reason=about_structure(report.reason))
+
+
+def about_structure(reason: str) -> str:
+    """Return `reason`, without the path in the jail if the runtime, which is then the library, rejected a structure."""
+    rest = reason.removeprefix(_STRUCTURE_REJECTED)
+    return reason if rest == reason else f"the structure {rest}"
 
 
 def validate_report(report: dict[str, Any], root: Path) -> str:

@@ -18,8 +18,8 @@ namespace keydrome::history {
 
 // Ends the message about a call that no client can have made, and says what to do.
 inline constexpr const char* kLogIsDamaged =
-    "the log of the calls is damaged, so repeat the run. The log is in the library's process: if "
-    "this happens again, look for writes outside the library's own memory";
+    "Keydrome's log of the calls is damaged, so repeat the run. Keydrome keeps this log in the "
+    "library's process: if this happens again, look for writes outside the library's own memory";
 
 struct Transaction {
   uint64_t begin = 0;  // ticks just before its first call

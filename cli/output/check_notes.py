@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from cli.check_tally import LEAK
 from cli.output.build_text import contract_test, sanitizer_session
-from cli.output.check_proof import is_explained, smallest_proof
 from cli.output.busy_text import what_to_end
+from cli.output.check_proof import is_explained, smallest_proof
 from cli.output.configuration_text import what_to_choose
 from cli.output.crash_text import (
     CRASHED,

@@ -261,6 +261,13 @@ def test_a_configuration_that_does_not_suit_leads_to_others(request_of: Request)
     assert "with concurrency and lock: bare (none, none), gap (gap_2pl, rw), " in lines["next"]
 
 
+def test_after_a_busy_machine_other_programs_should_end(request_of: Request) -> None:
+    reason = "Other programs used 9.0 s of 10.0 s, so the machine was too busy to judge the library"
+    result = SeriesResult(Verdict.INFRASTRUCTURE, reason, sessions=sessions((10.0, 18.0)))
+    lines = dict(closing(MINE, request_of, result, summarise((), "total_ms"), QUIET))
+    assert lines["next"].startswith("end other programs or give the run more processors")
+
+
 def test_a_configuration_without_isolation_is_not_sent_to_check(request_of: Request) -> None:
     """The output does not advise to run `keydrome check`, which refuses configurations without isolation."""
     request = replace(request_of, configuration={"name": "bare", "concurrency": "none"})

@@ -18,7 +18,7 @@ import pytest
 from runner import referee
 from runner.contract import Cancelled, RefereeError
 from runner.manifest import find_benchmark, load_benchmarks, parse_benchmark
-from runner.referee import build_plan, run_session, validate_report
+from runner.referee import about_structure, build_plan, run_session, validate_report
 from runner.request import Loadable, Request, timeout_factor_of
 from runner.strict import parse_object
 from runner.terms import JailLevel, Scale
@@ -253,3 +253,10 @@ def test_the_schema_names_the_place_of_a_violation(settings: Settings) -> None:
     assert validate_report(long, settings.root) == (
         "metrics: an array with 200 entries is not of type 'object'"
     )
+
+
+def test_a_rejected_structure_is_not_named_by_its_path_in_the_jail() -> None:
+    refused = "the library refused its configuration: "
+    why = "cannot be used: its KeydromeStructureTable leaves the member name null; set it"
+    assert about_structure(f"{refused}the structure /structure.so {why}") == f"the structure {why}"
+    assert about_structure(f"{refused}unknown field") == f"{refused}unknown field"

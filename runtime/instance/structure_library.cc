@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* kSymbol = "keydrome_structure";
 
-Error loader_error() {
+Error loader_error(const std::string& path) {
   const char* reason = dlerror();
-  return Error{std::string("cannot load the structure's library: ") +
-               (reason == nullptr ? "the system gave no reason" : reason) +
+  return Error{"the structure " + path +
+               " cannot be loaded: " + (reason == nullptr ? "the system gave no reason" : reason) +
                "; give a shared library that was built for this machine, and that is linked with "
                "everything it needs"};
 }
@@ -65,8 +65,8 @@ Result<void> check_members(const KeydromeStructureTable& table, std::size_t size
       return Error{"has the size " + std::to_string(size) + ", so it ends before " + member.name +
                    "; set size to sizeof(KeydromeStructureTable)"};
     }
-    return Error{std::string("leaves ") + member.name +
-                 " null; the structure must set it (api/include/keydrome/structure.h)"};
+    return Error{std::string("leaves the member ") + member.name +
+                 " null; set it (see api/include/keydrome/structure.h)"};
   }
   return {};
 }
@@ -75,7 +75,7 @@ Result<void> check_members(const KeydromeStructureTable& table, std::size_t size
 
 Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return loader_error();
+  if (library == nullptr) return loader_error(path);
   void* symbol = dlsym(library, kSymbol);
   if (symbol == nullptr) return not_a_structure(library, path);
   return of(reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)(), path);
@@ -84,11 +84,11 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
 Result<StructureLibrary> StructureLibrary::of(const KeydromeStructureTable* given,
                                               const std::string& path) {
   if (given == nullptr) {
-    return Error{path + ": " + kSymbol +
+    return Error{"the structure " + path + " cannot be used: its function " + kSymbol +
                  " returned NULL; it must return the structure's table of functions"};
   }
   if (given->version != KEYDROME_STRUCTURE_VERSION) {
-    return Error{path + " has version " + std::to_string(given->version) +
+    return Error{"the structure " + path + " has version " + std::to_string(given->version) +
                  " of the structure contract, but this runtime needs version " +
                  std::to_string(KEYDROME_STRUCTURE_VERSION) +
                  ": build the structure again with this runtime's structure.h"};
@@ -97,7 +97,8 @@ Result<StructureLibrary> StructureLibrary::of(const KeydromeStructureTable* give
   std::memcpy(&table, given, std::min<size_t>(given->size, sizeof table));
   const Result<void> complete = check_members(table, given->size);
   if (!complete.ok()) {
-    return Error{path + ": its KeydromeStructureTable " + complete.error().message};
+    return Error{"the structure " + path + " cannot be used: its KeydromeStructureTable " +
+                 complete.error().message};
   }
   return StructureLibrary(table);
 }

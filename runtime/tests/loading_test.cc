@@ -28,7 +28,7 @@ TEST(Loading, RefusesWhatIsNoStructure) {
   expect_refused(setup_json("/no/such/file.so", "rw"), "/no/such/file.so");
   expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "a library of the ten calls");
   expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 2");
-  expect_refused(setup_json(test_structure("without_del"), "rw"), "leaves del null");
+  expect_refused(setup_json(test_structure("without_del"), "rw"), "leaves the member del null");
 }
 
 TEST(Loading, TablesOfOlderAndNewerHeadersAreRead) {
@@ -44,8 +44,9 @@ TEST(Loading, TablesOfOlderAndNewerHeadersAreRead) {
   EXPECT_NE(cut.error().message.find("ends before scan"), std::string::npos);
   table.size = sizeof table;
   table.name = nullptr;
-  EXPECT_NE(StructureLibrary::of(&table, "nameless").error().message.find("leaves name null"),
-            std::string::npos);
+  EXPECT_NE(
+      StructureLibrary::of(&table, "nameless").error().message.find("leaves the member name null"),
+      std::string::npos);
   table.name = "plain";
   table.size = offsetof(KeydromeStructureTable, find_batch);
   table.find_batch = [](const KeydromeStructure*, uint32_t, KeydromeLookup*) { return 0; };
