@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kThreadsShown = 12;
 constexpr std::size_t kWaitsShown = 8;
 constexpr std::size_t kTouchesShown = 8;
-// Continues the title of a list whose waits are only on the same index, not on the same key.
-constexpr const char* kIfWide = ", if the library locks whole indexes or parts of them";
 // A thread that used this much CPU time within kHangLookMs counts as running, even if the kernel
 // shows it asleep.
 constexpr uint64_t kBusyMs = 20;
@@ -103,6 +101,12 @@ enum class How {
   kDied,
 };
 
+// Returns the title of a list of waits. `exactly` is false if the waits are only on the same index,
+// not on the same key.
+std::string titled(const std::string& title, bool exactly) {
+  return exactly ? title : title + ", if the library locks whole indexes or parts of them";
+}
+
 class HangWriter {
  public:
   HangWriter(const script::Script& script, const std::vector<HungThread>& threads, How how)
@@ -141,15 +145,14 @@ class HangWriter {
     for (const bool exactly : {true, false}) {
       const std::vector<Wait> cycle = cycle_in(waits_between(threads_, exactly), threads_.size());
       if (cycle.empty()) continue;
-      add_list("These threads wait for each other" + std::string(exactly ? "" : kIfWide), cycle);
+      add_list(titled("These threads wait for each other", exactly), cycle);
       return line(
           "If transactions wait for each other, one of their calls must return DEADLOCK, so that "
           "the client aborts its transaction");
     }
     for (const bool exactly : {true, false}) {
       const std::vector<Wait> waits = waits_between(threads_, exactly);
-      if (waits.empty()) continue;
-      return add_list("Possible waits" + std::string(exactly ? "" : kIfWide), waits);
+      if (!waits.empty()) return add_list(titled("Possible waits", exactly), waits);
     }
     const bool any = std::ranges::any_of(
         threads_, [](const HungThread& thread) { return thread.position.wants && !runs(thread); });
