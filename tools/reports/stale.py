@@ -41,7 +41,9 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "papers.md": (*_SESSION, "tools/reports/papers"),
     "power.md": (*_SESSION, "results/stats", "runner/blocks.py", "runner/drift.py"),
     "structure-profile.md": ("structures", "api", "tools/reports/structure_profile.py"),
-    "structures.md": ("structures", "api", "tools/reports/structures.py"),
+    "structures.md": (
+        "structures", "api", "tools/reports/structures.py", "tools/reports/structure_plots.py",
+    ),
     "timed-share.md": (*_SESSION, "runner"),
 }  # fmt: skip
 # The commands that make pages. The command of any other page follows from the page's name.

@@ -4,8 +4,8 @@ A structure is one of Keydrome's data structures, in the folder structures. The 
 (structures/bench) times all structures in turn with Abseil's B-tree, std::map and oneTBB's hash map (the peers). This
 program runs structure_bench for integer keys and for sets of strings. With many keys it measures only the structures
 that have goals, because the slow structures would take hours. `--write` writes docs/reference/structures.md, which
-shows the ratios to the peers, and says of each goal whether it is met. Install libabsl-dev and libtbb-dev before the
-build. Run the program alone on the machine.
+shows the times and the ratios to the peers, and says of each goal whether it is met. It also draws one picture for each
+table (structure_plots.py). Install libabsl-dev and libtbb-dev before the build. Run the program alone on the machine.
 """
 
 from __future__ import annotations
@@ -19,15 +19,20 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.machine import machine_facts
 from runner.output_file import output_path, write_file
+from tools.reports import structure_plots
 from tools.reports.gate_run import ROOT
 from tools.reports.made import made_line
 from tools.reports.structure_goals import GOALS, Figure, Goal
 
+if TYPE_CHECKING:
+    from tools.reports.structure_plots import Subject
+
 PAGE = ROOT / "docs" / "reference" / "structures.md"
+PICTURES = PAGE.with_suffix("")
 BUILT = ROOT / "build" / "release"
 VERSION = 1  # of the format in which structure_bench writes its results
 STRINGS = ("ycsb", "email", "url", "random", "prefix")
@@ -37,10 +42,12 @@ MANY = 5_000_000  # from here on, only structures with goals, and MANY_ROUNDS ro
 MANY_ROUNDS = 3
 HUGE_PAGES_COUNT = 10_000_000  # from here on, integer keys are also measured on huge pages
 ON_HUGE_PAGES = "{}, huge pages"  # structure_bench's name of a structure on huge pages
+_WHOLE_FROM = 100  # ns; shorter times have a decimal
 ORDERED_PEER, UNORDERED_PEER = "absl::btree_map", "tbb::concurrent_hash_map"
 _LOOPS = {
     "insert": "insert", "lookup": "lookup", "chained": "chained", "batch": "batch", "zipf": "zipf",
-    "scan": "scan of 100", "lookup_threads": "lookups, 2 threads",
+    "scan": "scan of 100", "lookup_threads": "lookups, 2 threads", "mixed_threads_1": "mixed, 1 thread",
+    "mixed_threads": "mixed, 2 threads",
 }  # fmt: skip
 _SETS = {
     "int": "Integers: 8 bytes, random",
@@ -50,8 +57,6 @@ _SETS = {
     "random": "random: 1 to 128 letters",
     "prefix": "prefix: 120 equal characters and 8 random ones",
 }
-# The result of structure_bench for one subject, i.e. a structure or a peer: lists of ns by loop, and facts.
-Subject = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ def ratio(
     """Return how many times as fast the second loop is as the first one: the median over the rounds."""
     if slow is None or fast is None or slow_loop not in slow or fast_loop not in fast:
         return None
-    return median(a / b for a, b in zip(slow[slow_loop], fast[fast_loop], strict=True))
+    return float(median(a / b for a, b in zip(slow[slow_loop], fast[fast_loop], strict=True)))
 
 
 def main() -> int:
@@ -136,9 +141,10 @@ def main() -> int:
         known += measure(keys, count, options.rounds)
         if options.state:
             write_file(options.state, json.dumps(known))
-    text = page([Run(**one) for one in known], options.rounds)
+    runs = [Run(**one) for one in known]
+    text = page(runs, options.rounds)
     if options.write:
-        PAGE.write_text(text, encoding="utf-8")
+        write(runs, text)
     sys.stdout.write(text)
     return 0
 
@@ -184,10 +190,28 @@ def measure(keys: str, count: int, rounds: int) -> list[dict[str, Any]]:
     return [{**run, "load": load} for run in runs]
 
 
+def write(runs: list[Run], text: str) -> None:
+    """Write the page and one picture for each run."""
+    PAGE.write_text(text, encoding="utf-8")
+    pictures = {structure_plots.file_name(run.keys, run.count): run.subjects for run in runs}
+    structure_plots.write(pictures, PICTURES)
+
+
 def page(runs: list[Run], rounds: int) -> str:
     """Return the page."""
+    lines = [*_introduction(rounds), *_goals(runs), ""]
+    for run in runs:
+        title = f"{_SETS[run.keys]}, {run.count:,} keys"
+        shown = f"{title.replace('`', '')}: throughput by workload and threads, and bytes per key"
+        picture = f"{PICTURES.name}/{structure_plots.file_name(run.keys, run.count)}"
+        lines += [f"## {title}", "", f"Load average: {run.load:.1f}.", ""]
+        lines += [f"![{shown}]({picture})", "", *structure_plots.CAPTION, "", *_table(run), ""]
+    return "\n".join(lines)
+
+
+def _introduction(rounds: int) -> list[str]:
     facts: dict[str, Any] = machine_facts()
-    lines = [
+    return [
         "# Structures compared with containers from packages",
         "",
         f"Written by `python -m tools.reports.structures --write`; do not edit. {made_line()}",
@@ -197,19 +221,27 @@ def page(runs: list[Run], rounds: int) -> str:
         "of functions, with keys and payloads as bytes. The containers from packages (the *peers*) are compiled into",
         "the measuring program, and their keys are native integers or C++ strings. Payloads have 8 bytes. Structures",
         "and peers run in turn in one process. Each loop uses new random keys of those that are stored, but all scans",
-        "of a round begin at the same keys. Times are CPU times. Comparisons of 2 threads and 1 thread use wall-clock",
-        f"times. A table has {rounds} rounds. A table of {MANY:,} keys or more has {min(rounds, MANY_ROUNDS)} rounds,",
-        "and shows only the structures that have goals.",
+        "of a round begin at the same keys. Times are CPU times. Comparisons of 2 threads and 1 thread, and columns",
+        "that name threads, use wall-clock times. The ns of 2 threads are the time divided by the operations of both.",
+        f"A table has {rounds} rounds. A table of {MANY:,} keys or more has {min(rounds, MANY_ROUNDS)} rounds, and",
+        "shows only the structures that have goals. Numbers are medians.",
         "",
         f"A ratio is the time of `{ORDERED_PEER}` divided by the time of the structure. If it is above 1, the",
-        f"structure is faster. Structures without order are compared with `{UNORDERED_PEER}`. The rows of the",
-        "peers show ns per operation, in italics. The column *bytes* shows bytes in all rows.",
+        f"structure is faster. Structures without order are compared with `{UNORDERED_PEER}`. After each ratio, the",
+        "structure's ns per operation are in brackets. The rows of the peers show ns per operation, in italics. The",
+        "column *bytes* shows bytes in all rows.",
         "",
         "*Lookup*: a plain loop, in which the processor overlaps lookups.",
         "*Chained*: each key depends on the result of the previous lookup. *Batch*: `find_batch` of 64 keys, compared",
         "with the plain loop of the peers. *Zipf*: some keys are much more popular than others. *Scan of 100*: one",
-        "scan that reads 100 pairs. *Bytes*: resident memory per key, measured in a process that holds nothing else.",
-        "A dash means that the structure lacks this operation.",
+        "scan that reads 100 pairs. *Mixed*: lookups as in *zipf*, and every second one also updates the payload.",
+        "*Bytes*: resident memory per key, measured in a process that holds nothing else.",
+        "A dash means that the structure lacks this operation. A dash before brackets means that the peer lacks it.",
+        "",
+        "The picture above each table shows throughput: 1,000 divided by ns is the number of million operations per",
+        "second. A scan counts as 100 operations, one for each pair. Lookups of one thread are those of the column",
+        "*lookup*. A dash in the table has no marker. The pictures leave out the columns *chained*, *batch* and",
+        "*zipf*.",
         "",
         "The load average above each table was read at the end of its measurement. The measuring program alone makes",
         "it about 1. If it is above 2, other programs shared the processors and their caches, so the ratios are less",
@@ -224,13 +256,7 @@ def page(runs: list[Run], rounds: int) -> str:
         "is its throughput in batches divided by that in a plain loop. *Batch on huge pages / batch* is its throughput",
         "in batches if its memory is on pages of 2 MiB, divided by that with pages of 4 KiB.",
         "",
-        *_goals(runs),
-        "",
     ]
-    for run in runs:
-        lines += [f"## {_SETS[run.keys]}, {run.count:,} keys", ""]
-        lines += [f"Load average: {run.load:.1f}.", "", *_table(run), ""]
-    return "\n".join(lines)
 
 
 def _table(run: Run) -> list[str]:
@@ -242,19 +268,29 @@ def _table(run: Run) -> list[str]:
     own = sorted(set(run.subjects) - set(peers))
     for name in peers:
         subject = run.subjects[name]
-        cells = [f"*{median(subject[loop]):.0f}*" if loop in subject else "-" for loop in _LOOPS]
+        cells = [f"*{_ns(subject[loop])}*" if loop in subject else "-" for loop in _LOOPS]
         lines.append(f"| {name} | {' | '.join(cells)} | {subject['resident_bytes_per_key']:.1f} |")
     for name in own:
         subject, peer = run.subjects[name], run.subjects.get(run.reference(name))
-        values = [
-            ratio(peer, loop if peer and loop in peer else "lookup", subject, loop)
-            for loop in _LOOPS
-        ]
-        cells = ["-" if value is None else f"{value:.2f}" for value in values]
+        cells = [_cell(subject, peer, loop) for loop in _LOOPS]
         lines.append(
             f"| **{name}** | {' | '.join(cells)} | {subject['resident_bytes_per_key']:.1f} |"
         )
     return lines
+
+
+def _cell(subject: Subject, peer: Subject | None, loop: str) -> str:
+    """Return the ratio to the peer, and the structure's own time."""
+    if loop not in subject:
+        return "-"
+    # The peers have no batches.
+    value = ratio(peer, "lookup" if loop == "batch" else loop, subject, loop)
+    return f"{'-' if value is None else f'{value:.2f}'} ({_ns(subject[loop])})"
+
+
+def _ns(times: list[float]) -> str:
+    middle = median(times)
+    return f"{middle:.0f}" if middle >= _WHOLE_FROM else f"{middle:.1f}"
 
 
 def _goals(runs: list[Run]) -> list[str]:

@@ -5,6 +5,10 @@ The page shows ratios to the peers, goals that are met or missed, and what a str
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
+from tools.reports import structure_plots, structures
 from tools.reports.structure_goals import GOALS, Figure, Goal
 from tools.reports.structures import (
     MANY,
@@ -15,7 +19,13 @@ from tools.reports.structures import (
     libraries,
     page,
     ratio,
+    write,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 
 def subject(ns: float, *, peer: bool = False, ordered: bool = True) -> dict[str, object]:
@@ -86,7 +96,78 @@ def test_the_tables_have_dashes_for_calls_that_a_structure_does_not_offer() -> N
     rows = page([RUN], rounds=3).splitlines()
     assert "Load average: 5.4." in rows
     hashed = next(row for row in rows if row.startswith("| **hash** |"))
-    assert hashed == "| **hash** | 5.00 | 5.00 | 5.00 | - | 5.00 | - | 5.00 | 8.0 |"
+    cell = "5.00 (80.0)"
+    cells = [cell, cell, cell, "-", cell, "-", cell, "-", "-"]
+    assert hashed == f"| **hash** | {' | '.join(cells)} | 8.0 |"
+
+
+def mixed_run() -> Run:
+    """Return a run in which two threads may change btree and the unordered peer, but not the ordered one."""
+    peer = RUN.subjects[ORDERED_PEER] | {"mixed_threads_1": [500.0]}
+    safe = {"mixed_threads_1": [250.0], "mixed_threads": [125.0]}
+    changed = {
+        ORDERED_PEER: peer,
+        UNORDERED_PEER: RUN.subjects[UNORDERED_PEER] | safe,
+        "btree": RUN.subjects["btree"] | safe,
+    }
+    return Run(keys="ycsb", count=100_000, subjects=RUN.subjects | changed, load=1.0)
+
+
+def test_what_the_peer_lacks_has_no_ratio_but_a_time() -> None:
+    row = next(
+        row for row in page([mixed_run()], 3).splitlines() if row.startswith("| **btree** |")
+    )
+    assert row.endswith("| 2.00 (250) | - (125) | 20.0 |")
+
+
+def markers(picture: Path) -> dict[str, int]:
+    """Return the number of markers by loop."""
+    found = {}
+    for mark in structure_plots.MARKS:
+        _, _, rest = picture.read_text().partition(f'<g id="{mark.loop}">')
+        found[mark.loop] = rest.partition('<g id="')[0].count("<use ")
+    return found
+
+
+def test_the_page_has_a_picture_for_each_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structures, "PAGE", tmp_path / "structures.md")
+    monkeypatch.setattr(structures, "PICTURES", tmp_path / "structures")
+    runs = [RUN, mixed_run()]
+    (tmp_path / "structures").mkdir()
+    (tmp_path / "structures" / "int-7.svg").touch()  # of an earlier page
+    write(runs, page(runs, rounds=3))
+    text = (tmp_path / "structures.md").read_text()
+    linked = re.findall(r"^!\[([^]]+)\]\(structures/(.+)\)$", text, re.MULTILINE)
+    files = {path.name: path for path in (tmp_path / "structures").iterdir()}
+    assert [name for _, name in linked] == ["int-1000000.svg", "ycsb-100000.svg"]
+    assert set(files) == {name for _, name in linked}
+    assert linked[1][0].startswith("ycsb: user and 19 digits, 100,000 keys: throughput")
+    for path in files.values():
+        assert all(f">{name}</text>" in path.read_text() for name in RUN.subjects)
+    # A loop that a subject lacks has no marker.
+    always = {"insert": 4, "lookup": 4, "lookup_threads": 4, "scan": 2}
+    assert markers(files["int-1000000.svg"]) == always | {"mixed_threads_1": 0, "mixed_threads": 0}
+    assert markers(files["ycsb-100000.svg"]) == always | {"mixed_threads_1": 3, "mixed_threads": 2}
+
+
+def test_the_table_has_every_loop_of_the_picture() -> None:
+    assert {mark.loop for mark in structure_plots.MARKS} <= set(structures._LOOPS)
+
+
+def test_the_same_results_give_the_same_picture(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        structure_plots.write({"int-1.svg": RUN.subjects}, tmp_path / name)
+    first, second = (tmp_path / name / "int-1.svg" for name in ("first", "second"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_the_fastest_lookups_are_in_the_first_row(tmp_path: Path) -> None:
+    structure_plots.write({"int-1.svg": RUN.subjects}, tmp_path)
+    text = (tmp_path / "int-1.svg").read_text()
+    places = [text.index(f">{n}</text>") for n in ("hash", "btree", ORDERED_PEER, UNORDERED_PEER)]
+    assert places == sorted(places)
 
 
 def test_goals_depend_on_the_number_of_keys() -> None:
