@@ -119,7 +119,7 @@ def test_work_that_is_put_off_is_found_while_the_clock_runs(
     report = run_case(Case(library, benchmark, instance, seed=seed), tmp_path)
     assert report["verdict"] == "failed", report["reason"]
     assert finding in finding_names(report)
-    assert "phase run" in report["reason"]
+    assert 'phase "run"' in report["reason"]
 
 
 def test_only_read_backs_find_inserts_that_are_put_off_until_the_final_scan(tmp_path: Path) -> None:

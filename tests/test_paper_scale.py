@@ -45,4 +45,4 @@ def test_a_session_over_its_time_is_stopped_and_kept(tmp_path: Path) -> None:
     arguments = ["--scale", "smoke", "--state", str(state), "--only", name, "--timeout", "0"]
     assert main(arguments) == 0
     row = read_rows(state)[name]
-    assert (row.verdict, row.reason) == ("", "stopped after 0 s")
+    assert (row.verdict, row.reason) == ("", "stopped at the time limit of 0 s")

@@ -217,7 +217,11 @@ def test_an_untrusted_library_may_need_berkeley_db(settings: Settings) -> None:
             Verdict.REFUSED,
             "no configuration 'fast'; choose one of: bare, exclusive",
         ),
-        ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "needs sigmod2009 version 999"),
+        (
+            {"benchmark_version": 999},
+            Verdict.INFRASTRUCTURE,
+            "needs version 999 of the benchmark sigmod2009",
+        ),
         ({"blob_sha256": "0" * 64}, Verdict.INFRASTRUCTURE, "is not in"),
     ],
 )
