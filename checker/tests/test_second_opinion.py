@@ -235,7 +235,7 @@ def test_the_text_explains_the_cycle(tmp_path: Path) -> None:
         [str(BUILD / "bin" / "certify"), str(path)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert "phantom (required)" in done.stdout
+    assert "phantom (breaks a required rule)" in done.stdout
     assert "T1 must precede T2 [predicate_write]" in done.stdout
     assert "get(accounts, 1) = KEY_NOTFOUND" in done.stdout
 

@@ -143,8 +143,10 @@ std::string text_of(const Json& transaction) {
 // terminal.
 std::string text_of(const History& history, const Violation& violation) {
   const Json witness = witness_json(history, violation, /*with_program=*/false);
-  std::string text = std::string("\n") + violation.name + " (" + name_of(violation.severity) +
-                     "): " + witness.find("summary")->as_string() + ".\n";
+  const char* severity =
+      violation.severity == Severity::kRequired ? " (breaks a required rule): " : " (advisory): ";
+  std::string text =
+      "\n" + violation.name + severity + witness.find("summary")->as_string() + ".\n";
   if (const Json* initial = witness.find("initial")) {
     text += "  Initial records:\n";
     for (const Json& record : initial->as_array()) text += "    " + record.as_string() + "\n";

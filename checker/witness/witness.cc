@@ -167,9 +167,7 @@ class WitnessWriter {
 
   Json write() const {
     Json witness;
-    std::string summary(violation_meaning(shown_.violation.name));
-    if (!shown_.violation.detail.empty()) summary += ". Here: " + shown_.violation.detail;
-    witness["summary"] = summary;
+    witness["summary"] = summary();
     if (shown_.initial != nullptr && !shown_.initial->empty()) {
       witness["initial"] = Json::Array{};
       for (const Event& event : *shown_.initial) witness["initial"].push_back(initial(event));
@@ -197,6 +195,17 @@ class WitnessWriter {
   const Wording& wording() const { return wording_; }
 
  private:
+  // Returns what the name of the violation means, then its details. Some details begin with the
+  // meaning; it is then written once.
+  std::string summary() const {
+    const std::string meaning(violation_meaning(shown_.violation.name));
+    std::string_view detail = shown_.violation.detail;
+    if (detail.empty()) return meaning;
+    const std::string again = meaning + ": ";
+    if (detail.starts_with(again)) detail.remove_prefix(again.size());
+    return meaning + ". Here: " + std::string(detail);
+  }
+
   const Event& event(EventRef ref) const {
     return shown_.history.threads[ref.thread][ref.position];
   }

@@ -257,8 +257,8 @@ def _undecided(compared: Compared, found: tuple[Pair, ...]) -> Iterator[str]:
     if None in totals and valid < RANKED_SESSIONS_MIN:
         # One outlier among so few sessions can make the estimate arbitrarily large.
         yield (
-            f"{valid} sessions scatter too much to estimate how many would show which of two libraries is better: run "
-            f"again with --sessions {RANKED_SESSIONS_MIN} or more"
+            f"The results of {valid} sessions scatter too much to estimate how many sessions would show which library "
+            f"is better: run again with --sessions {RANKED_SESSIONS_MIN} or more, which allow this estimate"
         )
     elif None in totals:
         yield (

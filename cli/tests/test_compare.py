@@ -190,7 +190,8 @@ def test_few_blocks_decide_nothing_and_say_how_many_would(
     assert "undecided (to decide: unknown number of sessions)" in "\n".join(screen(example(4)))
     capsys.readouterr()
     assert (
-        "4 sessions scatter too much to estimate how many would show which of two libraries" in text
+        "The results of 4 sessions scatter too much to estimate how many sessions would show which library"
+        in text
     )
     assert "2 libraries need at least 6 sessions (--sessions 6)" in text
     assert "1-2" in text

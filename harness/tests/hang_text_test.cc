@@ -71,7 +71,9 @@ TEST(HangText, DescribesEachThread) {
 
 TEST(HangText, AWholeIndexMayBeLocked) {
   const std::string text = hang_text(one_index(), {thread(0, "1", "2"), thread(1, "3", "4")});
-  EXPECT_TRUE(text.starts_with("These threads wait for each other:\n- thread 0 requests key 2"))
+  EXPECT_TRUE(
+      text.starts_with("These threads wait for each other, if the library locks whole indexes or "
+                       "parts of them:\n- thread 0 requests key 2"))
       << text;
 }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from leaderboard.contests.standings import CombinedRow, ContestBoard
     from web.contests.access import Visit
 
-HIDDEN = "hidden until the results"
+HIDDEN = "library hidden until the results are published"
 
 
 @dataclass(frozen=True, slots=True)

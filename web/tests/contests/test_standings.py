@@ -159,7 +159,7 @@ def test_private_runs_and_anonymous_teams_are_hidden_until_the_results(
     finish_all()
     board = client.get("/contests/cup/boards/preliminary1/").content.decode()
     front = client.get("/contests/cup/").content.decode()
-    assert "hidden until the results" in board
+    assert "library hidden until the results are published" in board
     assert "zebra" not in board
     assert ("Anonymous team 1" in board) == (how == "anonymous")
     assert ("Heron" in board + front) == (how == "private")
