@@ -122,7 +122,7 @@ static void refuse(const struct options* options, const struct isolation* isolat
                  sizeof missing);
   snprintf(message, sizeof message,
            "isolation level %s is required, but this machine offers only level %s, because these "
-           "mechanisms of the jail do not work here: %s%s%s%s; %s how to get them",
+           "mechanisms of the jail are missing: %s%s%s%s; %s how to get them",
            required, level_name(isolation_level(isolation->mechanisms)), missing,
            isolation->note[0] ? " (" : "", isolation->note, isolation->note[0] ? ")" : "",
            options->check ? "the remedy lines of this output say" : "jail --check says");

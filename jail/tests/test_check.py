@@ -54,7 +54,7 @@ def test_a_refusal_lists_only_what_the_level_needs(jails: Jails) -> None:
     code, facts, stderr = check("JAIL --without cgroup")
     assert code == 3
     assert "kill" in facts["missing"].split(",")
-    assert "do not work here: memory,pids,cpu_time,freeze (" in stderr
+    assert "the jail are missing: memory,pids,cpu_time,freeze;" in stderr
     assert "remedy lines" in stderr
 
 

@@ -110,7 +110,7 @@ def test_full_is_refused_to_an_ordinary_user(ordinary: Ordinary) -> None:
     assert outcome.code == 3
     assert outcome.stdout == ""
     assert outcome.meta["status"] == "refused"
-    assert "do not work here: uid" in outcome.stderr
+    assert "the jail are missing: uid" in outcome.stderr
 
 
 @pytest.mark.parametrize(
