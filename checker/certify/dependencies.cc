@@ -18,7 +18,6 @@ namespace keydrome::certify {
 using history::Bound;
 using history::Event;
 using history::EventCall;
-using history::EventRef;
 using history::kAnyCursor;
 using history::kNoNumber;
 using history::Transaction;

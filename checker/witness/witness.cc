@@ -198,7 +198,7 @@ class WitnessWriter {
   // Returns what the name of the violation means, then its details. Some details begin with the
   // meaning; it is then written once.
   std::string summary() const {
-    const std::string meaning(violation_meaning(shown_.violation.name));
+    std::string meaning(violation_meaning(shown_.violation.name));
     std::string_view detail = shown_.violation.detail;
     if (detail.empty()) return meaning;
     const std::string again = meaning + ": ";

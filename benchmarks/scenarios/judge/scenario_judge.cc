@@ -49,18 +49,19 @@ void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scri
       witness["summary"] = (title + violation.rule).substr(0, kSummaryMax);
       const std::string program =
           c_program(scenario, variant, scripted.runs[i], logs.runs[i], violation);
-      const std::string calls = violation.shows_calls
-                                    ? "\n" + scenario.about + "\n" +
-                                          legend(scenario, variant, vocabulary) + "\n" +
-                                          narrate(scenario, variant, vocabulary, logs.runs[i])
-                                    : "";
+      std::string detail = title + violation.rule;
+      if (violation.shows_calls) {
+        detail.append("\n").append(scenario.about).append("\n");
+        detail.append(legend(scenario, variant, vocabulary)).append("\n");
+        detail.append(narrate(scenario, variant, vocabulary, logs.runs[i]));
+      }
       // Omits the program if it is longer than the report's schema allows.
       const bool readable = program.size() <= kProgramBytesMax;
       if (!program.empty() && readable) witness["program"] = program;
       book.add(scenario.id, {.suite = "",
                              .name = violation.name,
                              .severity = violation.severity,
-                             .detail = title + violation.rule + calls,
+                             .detail = std::move(detail),
                              .witness = std::move(witness)});
     }
   }

@@ -26,7 +26,7 @@ std::string missing_text(const Event& event, const std::string& reader) {
 // Returns text such as "the scan of T1 on handle 2". A scan on the thread's first handle of the
 // index is only "the scan of T1".
 std::string scan_text(const Event& event, const std::string& reader) {
-  const std::string text = "the scan of " + reader;
+  std::string text = "the scan of " + reader;
   const uint32_t handle = handle_of(event);
   if (handle == 0) return text;
   return text + " on handle " + std::to_string(handle + 1) +
