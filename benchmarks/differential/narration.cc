@@ -131,8 +131,9 @@ std::string Narrator::run_text(uint32_t first, uint32_t end) const {
   for (uint32_t i = first + 1; i < end; ++i) {
     if (call(i) == begin) continue;
     const std::string last = call(end - 1);
-    return number + " similar calls, " +
-           (last == begin ? "such as " + call(i) : "from " + begin + " to " + last);
+    std::string text = number + " similar calls, ";
+    if (last == begin) return text.append("such as ").append(call(i));
+    return text.append("from ").append(begin).append(" to ").append(last);
   }
   return number + " times " + begin;
 }

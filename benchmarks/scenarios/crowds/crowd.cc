@@ -415,9 +415,9 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
   };
   for (const script::ThreadResult& thread : outcome.threads) {
     if (thread.reported->events_full != 0) {
-      const std::string calls = count_text(thread.events.size(), "call");
-      return book.not_judged(
-          title + judge::full_recording_text("the recording of a thread (" + calls + ")"));
+      std::string recording = "the recording of a thread (";
+      recording.append(count_text(thread.events.size(), "call")).append(")");
+      return book.not_judged(title + judge::full_recording_text(recording));
     }
   }
   const History history = history_of(scripted, outcome);
