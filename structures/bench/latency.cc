@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <utility>
 
+#include "structures/bench/cpu_clock.h"
 #include "structures/bench/keys.h"
 
 namespace keydrome::bench {
@@ -13,12 +13,6 @@ namespace {
 
 constexpr uint64_t kLoads = 300'000;
 constexpr int kChases = 15;
-
-uint64_t cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
-}
 
 // Follows the cycle `loads` times from `line` on, and returns the line that it reaches.
 uint64_t chase(const MappedArray<ChaseLine>& lines, uint64_t line, uint64_t loads) {

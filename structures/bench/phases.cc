@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
+#include "structures/bench/cpu_clock.h"
 
 namespace keydrome::bench {
 namespace {
@@ -21,12 +21,6 @@ constexpr uint64_t kOperationsPerScan = 30;
 // Small subjects are loaded several times, because a single load is too short to measure.
 constexpr uint64_t kLoadedKeys = 1'000'000;
 constexpr uint64_t kLoadsMax = 7;
-
-uint64_t cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
-}
 
 // Returns 0. The compiler cannot know the result, so it cannot remove computations with it.
 uint64_t opaque_zero() {

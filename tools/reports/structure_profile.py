@@ -24,7 +24,7 @@ from runner.machine import machine_facts
 from tools.reports.callgrind import Cost, inclusive_costs, simulated_caches
 from tools.reports.gate_run import ROOT
 from tools.reports.made import made_line
-from tools.reports.structures import BUILT, ORDERED_PEER, UNORDERED_PEER
+from tools.reports.structures import BUILT, ORDERED_PEER, UNORDERED_PEER, add_counts
 
 PAGE = ROOT / "docs" / "reference" / "structure-profile.md"
 COUNTS = (100_000, 1_000_000)
@@ -69,13 +69,7 @@ class Profile:
 def main() -> int:
     """Measure, and write the page; return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--counts",
-        type=int,
-        nargs="+",
-        default=list(COUNTS),
-        help=f"numbers of integer keys; default: {' '.join(map(str, COUNTS))}",
-    )
+    add_counts(parser, COUNTS)
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:

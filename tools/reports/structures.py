@@ -106,13 +106,7 @@ def ratio(
 def main() -> int:
     """Measure, or read what an earlier run measured; return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--counts",
-        type=int,
-        nargs="+",
-        default=list(COUNTS),
-        help=f"numbers of integer keys; default: {' '.join(map(str, COUNTS))}",
-    )
+    add_counts(parser, COUNTS)
     parser.add_argument(
         "--string-counts",
         type=int,
@@ -147,6 +141,17 @@ def main() -> int:
         write(runs, text)
     sys.stdout.write(text)
     return 0
+
+
+def add_counts(parser: argparse.ArgumentParser, default: tuple[int, ...]) -> None:
+    """Add the option --counts, the numbers of integer keys."""
+    parser.add_argument(
+        "--counts",
+        type=int,
+        nargs="+",
+        default=list(default),
+        help=f"numbers of integer keys; default: {' '.join(map(str, default))}",
+    )
 
 
 def libraries(keys: str, count: int) -> list[str]:

@@ -79,7 +79,7 @@ struct PhaseScript {
 };
 
 // Returns how messages name a phase. The quotation marks separate a name of several words, such as
-// "round 3 duel", from the rest of the sentence.
+// "round 3 transfer", from the rest of the sentence.
 inline std::string phase_text(const PhaseScript& phase) { return "phase \"" + phase.name + '"'; }
 
 // Returns true if the threads of the phase may end before their last op (format::OpCode::kUntil).
