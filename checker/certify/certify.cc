@@ -96,8 +96,9 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (out.reason.empty()) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time, and the search for one that contradicts real time "
-        "ended without a result" +
+        "no serial order respects real time, and all attempts to find one that contradicts real "
+        "time "
+        "have failed" +
         what_to_do(options);
   }
 }
