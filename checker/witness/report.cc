@@ -250,8 +250,9 @@ std::string text_report(const History& history, const Certification& found) {
   if (!found.reason.empty()) text += unknown_text(found) + "\n";
   if (found.violations.size() > 1) {
     text +=
-        "Each finding names the transactions that it shows T1, T2 and so on, and counts times from "
-        "the begin of the earliest of them.\n";
+        "T1, T2 and so on name other transactions in each finding. The times of a finding count "
+        "from "
+        "the beginning of its earliest transaction.\n";
   }
   for (const Violation& violation : found.violations) text += text_of(history, violation);
   return text;
