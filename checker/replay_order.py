@@ -180,7 +180,7 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
             named = names.get(key, b"") if types[number] == VARCHAR else key - (key >> 63 << 64)
             if kind >= GET and not index.explains(handle, (kind, code, named, payload)):
                 return f"{where}: the result of event {position} is wrong in this order"
-    return f"committed transactions that the order lacks: {sum(map(len, left))}" if any(left) else ""
+    return f"the order lacks committed transactions: {sum(map(len, left))}" if any(left) else ""
 
 
 if __name__ == "__main__":

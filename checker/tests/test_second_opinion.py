@@ -308,7 +308,7 @@ def test_a_wrong_order_is_refused(large: Path, tmp_path: Path) -> None:
     half = len(lines) // 2
     for changed, words in [
         ([*lines[half:], *lines[:half]], "in this order"),
-        (lines[:-1], "committed transactions that the order lacks: 1"),
+        (lines[:-1], "the order lacks committed transactions: 1"),
         ([*lines, lines[0]], "the order has it twice"),
     ]:
         wrong.write_text("\n".join([head, *changed]) + "\n")
