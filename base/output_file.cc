@@ -159,14 +159,16 @@ Result<void> replace(const std::string& path, const std::string& text) {
   const std::string temporary = temporary_of(path);
   const Result<UniqueFd> fd = create(temporary);
   if (!fd) return fd.error();
-  Result<void> result;
   if (!write_all(fd->get(), text)) {
-    result = system_failure("cannot write " + temporary);
-  } else if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    result = system_failure("cannot rename " + temporary + " to " + path);
+    const Error error = system_failure("cannot write " + temporary);
+    unlink(temporary.c_str());
+    return error;
   }
-  if (!result) unlink(temporary.c_str());
-  return result;
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return Error{"cannot rename " + temporary + " to " + path + ": " + std::strerror(errno) +
+                 ": the first file is complete, so move it yourself"};
+  }
+  return {};
 }
 
 }  // namespace

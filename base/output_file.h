@@ -28,7 +28,9 @@ namespace keydrome {
 // run, so that the user sees a wrong path at once. The function leaves no file.
 Result<void> check_writable(const std::string& path);
 
-// Writes `text` to `path` as described above. After an error, removes the temporary file.
+// Writes `text` to `path` as described above. If only the renaming fails, the temporary file stays,
+// and the error names it: the text may be all that is left of a long run. After every other error,
+// the temporary file is removed.
 Result<void> write_file(const std::string& path, const std::string& text);
 
 }  // namespace keydrome

@@ -50,7 +50,7 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     magic, version, indexes, threads, cut, keys, tables, size, *_ = HEADER.unpack_from(data)
     if (magic, version, size) != (b"KDHIST\r\n", 3, len(data)):
         why = "copy or record it again" if magic == b"KDHIST\r\n" else "give HISTORY before ORDER"
-        raise ValueError(f"{path} is damaged or no history of version 3: {why}")
+        raise ValueError(f"{path} is damaged, or is not a history file of version 3: {why}")
     if cut:
         raise ValueError(f"{path} lacks calls, because a log became full: record a shorter run")
     at, types, names, logs = HEADER.size, [], {}, []
@@ -180,7 +180,7 @@ def replay(history: Path, order: Path, *, strict: bool, shared: bool) -> str:
             named = names.get(key, b"") if types[number] == VARCHAR else key - (key >> 63 << 64)
             if kind >= GET and not index.explains(handle, (kind, code, named, payload)):
                 return f"{where}: the result of event {position} is wrong in this order"
-    return f"committed transactions not in the order: {sum(map(len, left))}" if any(left) else ""
+    return f"the order lacks committed transactions: {sum(map(len, left))}" if any(left) else ""
 
 
 if __name__ == "__main__":

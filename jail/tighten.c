@@ -48,11 +48,13 @@ struct ruleset_attributes {
 
 static int fail(char* reason, size_t capacity, const char* what) {
   if (capacity > 0) {
-    snprintf(reason, capacity,
-             "%s: %s; either the library has installed a seccomp filter that refuses this step, "
-             "which a library must not do, or this machine's kernel or container refuses it: in a "
-             "container, allow the step in its seccomp profile, as docker-compose.yml does",
-             what, strerror(errno));
+    snprintf(
+        reason, capacity,
+        "%s: %s; either the library has installed a seccomp filter that refuses this step, "
+        "which a library must not do, or this machine's kernel or container refuses it (`jail "
+        "--check` says whether it does): in a container, allow the step in its seccomp profile, "
+        "as docker-compose.yml does",
+        what, strerror(errno));
   }
   return -1;
 }

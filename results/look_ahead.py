@@ -110,7 +110,8 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
         "The difference is "
         f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "
         "A library that reads its next calls in the memory of its caller loses this much, because verified mode hides "
-        "them. An honest library can lose as much if the processor overlaps its independent calls. Read the source or "
-        "the machine code to decide which of the two is the cause. This warning does not change the verdict."
+        "them. An honest library can lose as much if the processor overlaps its independent calls. Only the source or "
+        "the machine code shows which of the two is the cause; on a leaderboard, the organisers read it. This warning "
+        "does not change the verdict."
     )
     return Finding(suite, LOOK_AHEAD, Severity.ADVISORY, detail)

@@ -72,7 +72,11 @@ def is_standard_output(path: Path) -> bool:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write `text` to `path` by the rules above. If this fails, remove the temporary file and raise OutputFileError."""
+    """Write `text` to `path` by the rules above. Raises OutputFileError if this fails.
+
+    If only the renaming fails, the temporary file stays, and the error names it: the text may be all that is left of a
+    long run. After every other error, the temporary file is removed.
+    """
     target = _target(path)
     try:
         if target.stream is not None:
@@ -231,6 +235,12 @@ def _replace(path: Path, text: str) -> None:
     try:
         with os.fdopen(_create(path, temporary), "w", encoding="utf-8") as file:
             file.write(text)
-        temporary.replace(path)
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+    try:
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputFileError(
+            f"cannot rename {temporary} to {path}: {error.strerror}: the first file is complete, so move it yourself"
+        ) from error

@@ -373,7 +373,8 @@ ACCOUNT_USERNAME_MIN_LENGTH = 2
 # Names have only ASCII letters, so that no name looks like another one in another alphabet.
 ACCOUNT_USERNAME_VALIDATORS = "web.accounts.USERNAME_VALIDATORS"
 # All students of a course may share one IP address, so the limits per address are wide. The limit per account stops
-# attempts to guess the password of one account.
+# attempts to guess the password of one account. A message of web/accounts.py names its 5 minutes, and the page of error
+# 429 (web/pages/errors.py) one minute.
 ACCOUNT_RATE_LIMITS = {
     "login": "300/m/ip",
     "login_failed": "100/m/ip,5/5m/key",

@@ -30,4 +30,5 @@ urlpatterns = [
 handler400 = "web.pages.errors.bad_request"
 handler403 = "web.pages.errors.forbidden"
 handler404 = "web.pages.errors.not_found"
+handler429 = "web.pages.errors.too_many_requests"  # called by allauth
 handler500 = "web.pages.errors.server_error"

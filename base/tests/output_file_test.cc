@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -70,6 +72,27 @@ TEST_F(OutputFileTest, ReplacesTheWholeFile) {
     ASSERT_TRUE(write_file(path, text).ok());
     EXPECT_EQ(content(path), text);
     EXPECT_EQ(files(), 1u);
+  }
+}
+
+// A mount point cannot be replaced. The text may be all that is left of a long run.
+TEST_F(OutputFileTest, KeepsTheTextIfItCannotReplaceTheFile) {
+  const std::string path = folder_ / "report.json";
+  ASSERT_TRUE(write_file(path, "old").ok());
+  if (unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "needs root";
+  ASSERT_EQ(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0) << std::strerror(errno);
+  ASSERT_EQ(mount(path.c_str(), path.c_str(), nullptr, MS_BIND, nullptr), 0)
+      << std::strerror(errno);
+  const Result<void> written = write_file(path, "new");
+  ASSERT_EQ(umount(path.c_str()), 0) << std::strerror(errno);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(content(path), "old");
+  EXPECT_EQ(files(), 2u);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    if (entry.path() == path) continue;
+    EXPECT_EQ(content(entry.path()), "new");
+    EXPECT_NE(written.error().message.find(entry.path()), std::string::npos)
+        << written.error().message;
   }
 }
 

@@ -444,9 +444,10 @@ class Investigation {
       witness = witnesses_.at(suspect.name);
     }
     if (replays > 0) {
-      detail +=
-          "\nReplays of the calls did not reproduce the error within shrink_ms (a parameter of the "
-          "benchmark). If the error depends on time or chance, run the benchmark several times.";
+      detail += "\nThe calls were replayed " +
+                (replays == 1 ? "once" : std::to_string(replays) + " times, in whole or in part") +
+                ", but did not reproduce the error. It may depend on time or chance: run the suite "
+                "differential several times to see it again.";
     }
     add(suspect.name, std::move(detail), std::move(witness));
   }

@@ -339,8 +339,9 @@ std::string steps_text(const Context& context, const Cycle& cycle, const Violati
   std::string text;
   for (std::size_t i = 0; i < cycle.edges.size(); ++i) {
     const ViolationEdge& edge = violation.edges[i];
-    std::string step = edge_text(context, cycle.edges[i], name(edge.from), name(edge.to),
-                                 i == 1 && repeats_record(cycle));
+    std::string step =
+        edge_text(context, cycle.edges[i], name(edge.from), name(edge.to),
+                  i == 1 && repeats_record(cycle) ? Before::kRecord : Before::kNothing);
     // A thread has many transactions, and none of them is named.
     if (by_thread && edge.kind == EdgeKind::kRealTime) {
       step = "the transaction of " + name(edge.from) + " had ended before that of " +
@@ -398,7 +399,8 @@ Violation describe_cycle(const Context& context, const Cycle& found) {
     ViolationEdge described{i, next, edge.kind, Coverage::kNone, "", causes_of(context, edge)};
     if (edge.kind != EdgeKind::kRealTime) described.coverage = edge.observation.coverage;
     described.because =
-        edge_text(context, edge, "T" + std::to_string(i + 1), "T" + std::to_string(next + 1));
+        edge_text(context, edge, "T" + std::to_string(i + 1), "T" + std::to_string(next + 1),
+                  i == 1 && repeats_record(cycle) ? Before::kOtherCall : Before::kNothing);
     violation.events.insert(violation.events.end(), described.causes.begin(),
                             described.causes.end());
     violation.edges.push_back(std::move(described));

@@ -312,9 +312,9 @@ class Certifier {
     if (!possible && tentative_) return Fit::kNo;
     if (!possible && report_impossible(edges, choices, settled)) return Fit::kYes;
     if (!possible) {
-      return undecided(
-          with_remedy("no serial order was found, but it is not proven that none exists, because "
-                      "no transactions are known that must precede each other in a cycle"));
+      return undecided(with_remedy(
+          "the checker found no serial order, and no proof that none exists: it knows of no "
+          "transactions that must precede each other in a cycle"));
     }
     for (const SettledSide side : settled.sides) {
       const Observation edge = side_of(choices[side.choice], side.reader_first);
@@ -383,9 +383,9 @@ class Certifier {
                                                   context_.options.violations_max * 2, tentative_);
     for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
     if (cycles.empty())
-      undecided(
-          with_remedy("some transactions must precede each other in a cycle, which suggests a "
-                      "violation, but no cycle is short enough to report as a proof"));
+      undecided(with_remedy(
+          "there is probably a violation, because some transactions must precede each other in "
+          "a cycle; but no cycle is short enough to report as a proof"));
     return true;
   }
 

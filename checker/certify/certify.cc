@@ -86,8 +86,8 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time; the checker did not search for one that contradicts "
-        "real time, because the history has " +
+        "no serial order that respects real time explains the results; the checker did not search "
+        "for one that contradicts real time, because the history has " +
         std::to_string(count) + " transactions and the limit of this search is " +
         std::to_string(options.without_real_time_max) + what_to_do(options);
   } else if (has_some_order(history, options, scope, out)) {
@@ -96,8 +96,9 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (out.reason.empty()) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time, and the search for one that contradicts real time "
-        "ended without a result" +
+        "no serial order that respects real time explains the results, and all attempts to find "
+        "one "
+        "that contradicts real time have failed" +
         what_to_do(options);
   }
 }

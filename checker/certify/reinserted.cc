@@ -253,8 +253,8 @@ OrderSearch search_without_real_time(const Context& context, const OrderSearch& 
 
 // Says what is known if the search without real time ended before it had tried all orders.
 std::string gave_up_text() {
-  return "no serial order respects real time; the search for one that contradicts real time was "
-         "stopped after " +
+  return "no serial order that respects real time explains the results; the search for one that "
+         "contradicts real time was stopped after " +
          std::to_string(kTriesMax) + " tries";
 }
 

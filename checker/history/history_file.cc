@@ -120,7 +120,8 @@ class HistoryReader {
     if (std::fread(&header_, sizeof header_, 1, file_) != 1)
       return short_read("the file is too short for a history");
     if (std::string_view(header_.magic, sizeof header_.magic) != kMagic) {
-      return error("this is not a history file; `keydrome bench --history DIR` writes such files");
+      return error(
+          "this is not a history file; `keydrome bench --history DIR` writes history files");
     }
     if (header_.version != kVersion) {
       return error("the history file has version " + std::to_string(header_.version) +

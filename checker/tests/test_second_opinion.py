@@ -308,7 +308,7 @@ def test_a_wrong_order_is_refused(large: Path, tmp_path: Path) -> None:
     half = len(lines) // 2
     for changed, words in [
         ([*lines[half:], *lines[:half]], "in this order"),
-        (lines[:-1], "committed transactions not in the order: 1"),
+        (lines[:-1], "the order lacks committed transactions: 1"),
         ([*lines, lines[0]], "the order has it twice"),
     ]:
         wrong.write_text("\n".join([head, *changed]) + "\n")
@@ -326,7 +326,7 @@ def test_an_incomplete_history_is_damaged(large: Path, tmp_path: Path, size: int
     part = tmp_path / "part"
     part.write_bytes(large.read_bytes()[:size])
     status, said = replayed(part, tmp_path / "order")
-    assert (status, "part is damaged or no history" in said) == (2, True)
+    assert (status, "part is damaged, or is not a history" in said) == (2, True)
 
 
 def test_the_program_names_the_file_that_it_cannot_use(tmp_path: Path) -> None:

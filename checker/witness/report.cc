@@ -175,9 +175,10 @@ std::string text_of(const History& history, const Violation& violation) {
     text += "  " + name("source") + " must precede " + name("target") + " [" +
             edge.find("kind")->as_string() + "]: " + edge.find("because")->as_string() + "\n";
   }
+  if (!transactions.empty()) return text;
   for (const EventRef ref : violation.events) {
-    text += "  (thread " + std::to_string(ref.thread) + ", event " + std::to_string(ref.position) +
-            ": " + event_text(history, history.threads[ref.thread][ref.position]) + ")\n";
+    text += "  > thread " + std::to_string(ref.thread) + ": " +
+            event_text(history, history.threads[ref.thread][ref.position]) + "\n";
   }
   return text;
 }
@@ -198,8 +199,8 @@ std::string verdict_text(const Certification& found) {
 // Says what is unknown, and why.
 std::string unknown_text(const Certification& found) {
   if (found.verdict != Verdict::kViolation) return found.reason;
-  return "every violation marked as required is proven; it is unknown whether all these violations "
-         "are only stale reads (reads of old data): " +
+  return "every violation of a required rule below is proven. It is unknown whether they are only "
+         "stale reads (reads of old data): " +
          found.reason;
 }
 
@@ -249,8 +250,9 @@ std::string text_report(const History& history, const Certification& found) {
   if (!found.reason.empty()) text += unknown_text(found) + "\n";
   if (found.violations.size() > 1) {
     text +=
-        "Each finding names the transactions that it shows T1, T2 and so on, and counts times from "
-        "the begin of the earliest of them.\n";
+        "T1, T2 and so on name other transactions in each finding. The times of a finding count "
+        "from "
+        "the beginning of its earliest transaction.\n";
   }
   for (const Violation& violation : found.violations) text += text_of(history, violation);
   return text;

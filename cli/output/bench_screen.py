@@ -124,11 +124,11 @@ def _noisy_sessions(sessions: tuple[Session, ...], requested: int) -> str:
     extra = len(sessions) - discarded - requested
     if extra > 0:
         kept = (
-            "a noisy session was repeated, but counts"
+            "a session that looked noisy was repeated, but later sessions were as noisy, so it counts"
             if extra == 1
-            else f"{extra} noisy sessions were repeated, but count"
+            else f"{extra} sessions that looked noisy were repeated, but later sessions were as noisy, so they count"
         )
-        text += f"; this is {extra} more than requested, because {kept} after all"
+        text += f"; {counted(extra, 'session', 'sessions')} more than requested: {kept}, too"
     return text
 
 

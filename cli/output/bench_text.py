@@ -269,7 +269,7 @@ def right(request: Request, verdict: Verdict) -> str:
     isolation = (
         "Isolation of transactions is not judged here: `keydrome check` does that"
         if isolates(request.configuration)
-        else "The configuration does not isolate transactions"
+        else "Isolation of transactions was not judged, because the configuration does not isolate them"
     )
     return f"every checked result of this run was right. {isolation}"
 

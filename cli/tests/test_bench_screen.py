@@ -103,12 +103,18 @@ def test_the_list_of_sessions_says_which_do_not_count(passed: Outcome) -> None:
         (
             passed.result.sessions,
             2,
-            "; this is 1 more than requested, because a noisy session was repeated, but counts after all ran:",
+            (
+                "; 1 session more than requested: a session that looked noisy was repeated, but later sessions "
+                "were as noisy, so it counts, too ran:"
+            ),
         ),
         (
             passed.result.sessions,
             1,
-            "; this is 2 more than requested, because 2 noisy sessions were repeated, but count after all ran:",
+            (
+                "; 2 sessions more than requested: 2 sessions that looked noisy were repeated, but later sessions "
+                "were as noisy, so they count, too ran:"
+            ),
         ),
     ):
         result = replace(passed.result, sessions=sessions)

@@ -114,7 +114,9 @@ def test_a_thread_that_has_completed_no_call_is_not_inside_the_library() -> None
 
 
 def test_a_thread_that_rolls_back_is_inside_the_library() -> None:
-    rolls_back = 'thread 2: abortTransaction, which rolls back after the result of get("A", 1) (operation 7), was'
+    rolls_back = (
+        'thread 2: abortTransaction, called because of the result of get("A", 1) (operation 7), was'
+    )
     first = 'thread 2: insertRecord("A", 1) (operation 7) was'
     crash = replace(TWO, detail=TWO.detail.replace(first, rolls_back))
     assert calls_inside(crash) == {2: "abortTransaction", 3: "get"}

@@ -78,7 +78,7 @@ def test_a_long_final_scan_gets_a_note(settings: Settings) -> None:
 
 
 def test_repeated_sessions_are_explained() -> None:
-    """Five sessions were requested. One looked noisy and was repeated, but counts after all, so there are six."""
+    """Five sessions were requested. One looked noisy and was repeated, but later ones were as noisy, so six count."""
     out = Console(file=StringIO(), width=120)
     table.show_sessions(out, (session(1),) * 6, "total_ms", 5)
     table.show_sessions(out, (session(1),) * 3, "total_ms", 3)

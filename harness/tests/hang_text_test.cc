@@ -121,7 +121,7 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
   aborts.stack.clear();
   aborts.before = {"beginTransaction()"};
   EXPECT_EQ(last_calls_text(one_index(), {aborts}),
-            "thread 4: abortTransaction, which rolls back after the result of insertRecord(\"A\", "
+            "thread 4: abortTransaction, called because of the result of insertRecord(\"A\", "
             "2) (operation 9), was running when the process ended; the calls before it:\n"
             "  beginTransaction()");
   HungThread piece = thread(5, "3", "2");

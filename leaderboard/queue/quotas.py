@@ -72,7 +72,10 @@ def reason_against(user: User, wanted: int = 1) -> str:
     open_limit = settings.KEYDROME_SUBMISSIONS_OPEN
     day_limit = settings.KEYDROME_SUBMISSIONS_PER_DAY
     if min(open_limit, day_limit) < 1:
-        return "the site takes no submissions now: ask an organiser"
+        return (
+            "the site takes no submissions now, because its organisers have set a limit of submissions to 0: "
+            "ask an organiser when the site takes submissions again"
+        )
     unfinished = _open(user)
     if unfinished + wanted > open_limit:
         return _too_many_open(unfinished, wanted, open_limit)
@@ -161,7 +164,10 @@ def reason_against_repetitions(user: User, sessions: int, *, smaller: str = "") 
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
     when = _when_repeatable(user, sessions)
     later = f"try again after {when:%Y-%m-%d %H:%M} UTC" if when else ""
-    advice = ", or ".join(filter(None, (smaller, later))) or "ask an organiser to repeat the run"
+    advice = (
+        ", or ".join(filter(None, (smaller if limit else "", later)))
+        or "ask an organiser to repeat the run"
+    )
     more = f"only {left} more" if left else "no more"
     return (
         f"{counted(sessions, 'session is', 'sessions are')} needed, and you may repeat {more} now "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
 STALE_READ = "stale_read"
 _STALE_MEANS = "a transaction missed data committed before the transaction began"
-_ALL_COMPLETE = "; a board requires that all transactions complete"
+_ALL_COMPLETE = ", and a board requires that all complete: correct the library and submit it again"
 # The beginnings of reasons that name a gate (see _gate) or an audit. Pages link such a reason to the run that it names.
 _NAMED_GATE = re.compile(r"the (\w+) tests (?:found|did not pass|have not passed)")
 _AUDIT = "an audit of this library"
@@ -187,7 +187,8 @@ def _transactions(run: RunFacts) -> list[str]:
         return ["the run's report does not say whether all transactions completed: repeat the run"]
     total = failed + completed if run.transactions_planned is None else run.transactions_planned
     if failed:
-        return [f"{failed:,} of {counted(max(total, failed), 'transaction')} failed{_ALL_COMPLETE}"]
+        some = f"{failed:,} of {counted(max(total, failed), 'transaction')}"
+        return [f"{some} failed (did not end as the benchmark demands){_ALL_COMPLETE}"]
     if completed < total:
         left = f"{total - completed:,} of {counted(total, 'transaction')}"
         return [f"{left} did not complete{_ALL_COMPLETE}"]

@@ -25,7 +25,7 @@ from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
 from leaderboard.services import Refused, may_change
 from leaderboard.submissions.new_runs import fresh_seeds, new_run
 from leaderboard.submissions.reruns import class_of
-from results.counts import counted
+from results.counts import counted, listed
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
     known = {str(choice.target) for choice in catalogue.choices()}
     if reason := next((reason for run in runs if (reason := _reason_against_one(run))), ""):
         return reason
-    if len({(run.benchmark, run.instance, run.scale, class_of(run)) for run in runs}) > 1:
+    if differences := _differences(runs):
         return (
-            "the runs do not have the same benchmark, instance, scale and machine class: "
-            "choose runs that agree in these"
+            f"the runs differ in {listed(differences)}: "
+            "choose runs with the same benchmark, instance, scale and machine class"
         )
     missing = next((run for run in runs if f"{run.benchmark}/{run.instance}" not in known), None)
     if missing is not None:
@@ -108,6 +108,17 @@ def reason_against_blocks(runs: Sequence[Run]) -> str:
             "choose runs on another instance"
         )
     return ""
+
+
+def _differences(runs: Sequence[Run]) -> list[str]:
+    """Return the properties, such as "scale", in which the runs differ, although all must have the same."""
+    properties = {
+        "benchmark": {run.benchmark for run in runs},
+        "instance": {run.instance for run in runs},
+        "scale": {run.scale for run in runs},
+        "machine class": {class_of(run) for run in runs},
+    }
+    return [name for name, values in properties.items() if len(values) > 1]
 
 
 def _of_one_submission(runs: Sequence[Run]) -> str:
@@ -123,22 +134,31 @@ def _of_one_submission(runs: Sequence[Run]) -> str:
 def _reason_against_one(run: Run) -> str:
     """Return a reason against further sessions that concerns only this run; an empty text if there is none."""
     if run.is_gate or run.verified:
-        kind = "a correctness test" if run.is_gate else "an audit"
-        return f"run {run.pk} is {kind}, which cannot be compared by time: choose timed runs"
+        return f"{_not_timed(run)}: choose timed runs"
     if run.submission.deleted_at:
         return f"the submission of run {run.pk} was deleted, so its file can no longer run: choose other runs"
-    return _reason_without_score(run) if run.score is None else ""
+    if run.score is not None:
+        return ""
+    wait = "" if run.is_final else "wait until it has ended, or "
+    return f"{why_no_ratio(run)}: {wait}leave the run out"
 
 
-def _reason_without_score(run: Run) -> str:
+def _not_timed(run: Run) -> str:
+    kind = "a correctness test" if run.is_gate else "an audit"
+    return f"run {run.pk} is {kind}, which cannot be compared by time"
+
+
+def why_no_ratio(run: Run) -> str:
+    """Return why a run has no ratio to the control library, without advice."""
+    if run.is_gate:
+        return _not_timed(run)
     if not run.is_final:
-        return f"run {run.pk} has not ended yet: wait until it has ended, or leave it out"
+        return f"run {run.pk} has not ended yet"
     if run.state == State.CANCELLED:
-        return f"run {run.pk} was cancelled: leave it out"
+        return f"run {run.pk} was cancelled"
     if run.verdict != Verdict.PASSED:
-        verdict = run.verdict.replace("_", " ")
-        return f"run {run.pk} did not pass (verdict: {verdict}): leave it out"
+        return f"run {run.pk} did not pass (verdict: {run.verdict.replace('_', ' ')})"
     return (
         f"run {run.pk} has no ratio to the control library, because this library was not measured in the same "
-        "sessions: leave the run out"
+        "sessions"
     )

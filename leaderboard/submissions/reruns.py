@@ -199,8 +199,8 @@ def _cancel_overtaken() -> None:
     cancelled = list(waiting.values_list("pk", flat=True))
     claims.cancel_waiting(waiting)
     Run.objects.filter(pk__in=cancelled, state=State.CANCELLED).update(
-        reason="not run, because a newer version of the benchmark replaced the version of this run: the "
-        "submission's page shows its run of the newer version; if there is none, repeat this run"
+        reason="not run, because the benchmark has a newer version now: look for a run of that version on the "
+        "submission's page; if there is none, repeat this run, which then uses the newer version"
     )
 
 

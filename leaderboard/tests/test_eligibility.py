@@ -95,11 +95,17 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ),
         (
             {"transactions_failed": 3, "transactions_completed": 79_997},
-            "3 of 80,000 transactions failed; a board requires that all transactions complete",
+            (
+                "3 of 80,000 transactions failed (did not end as the benchmark demands), and a board requires that all "
+                "complete: correct the library and submit it again"
+            ),
         ),
         (
             {"transactions_completed": 79_999},
-            "1 of 80,000 transactions did not complete; a board requires that all transactions complete",
+            (
+                "1 of 80,000 transactions did not complete, and a board requires that all complete: "
+                "correct the library and submit it again"
+            ),
         ),
         (
             {"transactions_completed": None},

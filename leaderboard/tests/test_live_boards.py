@@ -156,7 +156,7 @@ def test_an_entry_that_a_new_version_overtakes_is_run_again(
     # submissions get a run of the new version.
     (old,) = entered.runs.filter(benchmark_version=1, benchmark="sigmod2009")
     assert old.state == State.CANCELLED
-    assert old.reason.startswith("not run, because a newer version of the benchmark")
+    assert old.reason.startswith("not run, because the benchmark has a newer version now")
     assert again(old).state == State.QUEUED
     active.refresh_from_db()
     assert active.state not in FINAL_STATES

@@ -122,7 +122,10 @@ def test_the_advice_about_unfinished_submissions_can_be_followed(
 
 def test_a_limit_of_zero_closes_the_site(alice: User, settings: Any) -> None:
     settings.KEYDROME_SUBMISSIONS_PER_DAY = 0
-    assert reason_against(alice) == "the site takes no submissions now: ask an organiser"
+    assert reason_against(alice) == (
+        "the site takes no submissions now, because its organisers have set a limit of submissions to 0: "
+        "ask an organiser when the site takes submissions again"
+    )
 
 
 def test_organisers_have_no_quota(organiser: User) -> None:

@@ -179,7 +179,10 @@ def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track)
         track.finish(gate)
     run = track.finish(timed(submission), failed=1)
     assert run.why_not == [
-        "15 of 15,000 transactions failed; a board requires that all transactions complete"
+        (
+            "15 of 15,000 transactions failed (did not end as the benchmark demands), and a board requires that all "
+            "complete: correct the library and submit it again"
+        )
     ]
     assert rows() == []
 

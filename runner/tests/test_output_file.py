@@ -6,6 +6,7 @@ The tests make device nodes of their own, so that a defect of the tested code ca
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import stat
 import subprocess
@@ -61,6 +62,23 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
         write_file(path, text)
         assert path.read_text() == text
     assert files(tmp_path) == [path]
+
+
+def test_the_text_stays_if_the_file_cannot_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at a mount point, which nothing can replace."""
+    path = tmp_path / "report.json"
+    write_file(path, "old")
+
+    def replace(_self: Path, _target: Path) -> Path:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(OutputFileError, match=r"cannot rename .*unfinished.*move it yourself"):
+        write_file(path, "new")
+    assert path.read_text() == "old"
+    assert [kept.read_text() for kept in tmp_path.glob("report.json.unfinished-*")] == ["new"]
 
 
 def test_a_symbolic_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:

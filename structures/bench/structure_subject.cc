@@ -177,8 +177,10 @@ uint64_t StructureSubject::scan(const Queries& queries, uint32_t length) {
   for (uint64_t i = 0; i < queries.keys.size(); ++i) {
     KeydromeRun run{memory.get(), kRunBytes, 0, length, 0};
     const int more = table_.scan(instance_, bytes_of(queries.keys[i]), {nullptr, 0}, 0, &run);
-    if (more < 0 || (more > 0 && run.pairs != length)) {
-      stop("scan returned an error, or fewer pairs than requested although more pairs follow");
+    if (more < 0) stop("scan returned " + std::to_string(more) + ", but must return 0 or 1");
+    if (more > 0 && run.pairs != length) {
+      stop("scan returned " + std::to_string(run.pairs) + " pairs instead of " +
+           std::to_string(length) + ", although it says that more pairs follow");
     }
     uint32_t at = 0;
     for (uint32_t left = run.pairs; left > 0; --left) {

@@ -64,7 +64,7 @@ def _note(samples: Sequence[Sequence[float]], group: range, rows: Sequence[Row])
     if any(len(samples[index]) < LEAST_SESSIONS for index in group):
         return (
             "These entries have too few sessions to tell them apart. "
-            f"From {LEAST_SESSIONS} sessions of each entry on, this page estimates how many are needed."
+            f"When each of them has at least {LEAST_SESSIONS} sessions, this page estimates how many are needed."
         )
     return (
         f"These entries are so close that {MAX_POOLED_SESSIONS} sessions of each entry, the most that count, "

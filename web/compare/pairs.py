@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from leaderboard.compared_runs import RUNS_MIN
 from leaderboard.ranking.rank_intervals import MAX_POOLED_SESSIONS
-from results.counts import counted
+from leaderboard.submissions.blocks import why_no_ratio
+from results.counts import counted, listed
 from results.stats.family import MARGIN_RATIO
 from results.stats.pairs import FORECAST_MAX, Pair, Relation
 from results.summary import RANKED_SESSIONS_MIN
@@ -149,19 +151,31 @@ def sessions_wanted(found: RunComparison) -> int:
 _OPEN = frozenset({Relation.AHEAD, Relation.UNDECIDED})
 
 
+def _why_not_tested(found: RunComparison) -> str:
+    """Return which of the runs the test cannot use, why, and what to do. The runs must be alike."""
+    lacking = [one.run for one in found.runs if not one.ratios]
+    waiting = [f"run {run.pk}" for run in lacking if not run.is_final]
+    why = "; ".join(why_no_ratio(run) for run in lacking)
+    advice = "Choose other runs."
+    if waiting and len(found.runs) - len(lacking) + len(waiting) >= RUNS_MIN:
+        ended = "has" if len(waiting) == 1 else "have"
+        advice = f"Wait until {listed(waiting)} {ended} ended, or choose other runs."
+    return (
+        f"There is no statistical test, because it needs {RUNS_MIN} runs that have passed and have ratios to the "
+        f"control library: {why}. {advice}"
+    )
+
+
 def method(found: RunComparison) -> str:
     """Return how the runs were tested, or why they were not."""
     if found.differences:
         return (
             f"There is no statistical test of these runs, because they did not measure the same thing: they differ in "
-            f"{_listed(found.differences)}. The page shows their ratios to the control library, but marks no best "
+            f"{listed(found.differences)}. The page shows their ratios to the control library, but marks no best "
             "values."
         )
     if found.comparison is None:
-        return (
-            "There is no statistical test, because fewer than two of these runs have passed and have ratios to the "
-            "control library. Wait until the runs have ended, or choose other runs."
-        )
+        return _why_not_tested(found)
     rules = f"Differences of less than {_MARGIN} count as none."
     if found.paired:
         return (
@@ -179,7 +193,3 @@ def method(found: RunComparison) -> str:
         f"the Mann-Whitney test that boards use for ranks. This test needs more sessions than keydrome compare, which "
         f"gives all libraries the same seeds. {rules}"
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

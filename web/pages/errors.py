@@ -68,6 +68,17 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     )
 
 
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Respond 429, because an account form was sent more often than a rate limit allows (ACCOUNT_RATE_LIMITS)."""
+    return _page(
+        request,
+        429,
+        "Too many requests",
+        "Your account or your IP address has sent this form too often within one minute, so the site did not process "
+        "it. Wait a minute, then send the form again.",
+    )
+
+
 def too_large(request: HttpRequest) -> HttpResponse:
     """Respond 413 to a request that is far above the upload limit.
 

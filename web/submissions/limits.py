@@ -36,6 +36,11 @@ def count_upload(user: User) -> int:
 
 def too_many_uploads(wait: int) -> str:
     """Return the message for an upload that is not allowed. `wait` is the number of seconds from count_upload."""
+    if settings.KEYDROME_UPLOADS_PER_HOUR < 1:
+        return (
+            "The site takes no uploads now, because its organisers have set the limit of uploads per hour to 0. "
+            "Ask an organiser when the site takes uploads again."
+        )
     limit = counted(settings.KEYDROME_UPLOADS_PER_HOUR, "upload")
     minutes = counted(wait // 60 + 1, "minute")
     return f"You have used up the limit of {limit} per hour. Try again in {minutes}."

@@ -98,7 +98,14 @@ def test_logging_in_does_not_lead_elsewhere(client: Client, world: World) -> Non
 def test_guessing_passwords_is_slowed_down(client: Client, world: World) -> None:
     for _ in range(12):
         answer = client.post("/account/login/", {"login": "alice", "password": "wrong"})
-    assert "Too many" in answer.content.decode()
+    assert "Too many log-ins have failed. Try again in 5 minutes." in answer.content.decode()
+
+
+def test_a_form_sent_too_often_is_429_with_advice(client: Client) -> None:
+    for _ in range(6):
+        answer = client.post("/account/password/reset/", {"email": "alice@example.org"})
+    assert answer.status_code == 429
+    assert "Wait a minute, then send the form again." in answer.content.decode()
 
 
 def test_guesses_at_one_account_do_not_stop_others(client: Client, world: World) -> None:
@@ -115,7 +122,7 @@ def test_organisers_log_in_on_the_page_of_the_site(client: Client, world: World)
     for _ in range(6):
         client.post("/account/login/", {"login": "olga", "password": "wrong"})
     answer = client.post("/account/login/", {"login": "olga", "password": PASSWORD})
-    assert "Too many" in answer.content.decode()
+    assert "Too many log-ins have failed. Try again in 5 minutes." in answer.content.decode()
 
 
 def test_users_are_not_organisers(alice: Client) -> None:

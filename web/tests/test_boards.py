@@ -117,7 +117,8 @@ def test_entries_that_the_data_do_not_tell_apart_are_one_group(
     assert page.count("1\N{EN DASH}3</td>") == 6  # in the ranking, and in the table of counts
     assert (
         "These entries have too few sessions to tell them apart. "
-        "From 5 sessions of each entry on, this page estimates how many are needed." in page
+        "When each of them has at least 5 sessions, this page estimates how many are needed."
+        in page
     )
 
 

@@ -149,7 +149,10 @@ def test_a_run_that_has_not_finished_has_no_numbers(
 ) -> None:
     waiting = run_of(world.submit(content=world.library + b"w", name="waiting.so"))
     page = text(client, address([related[0], waiting]))
-    assert "because fewer than two of these runs have passed" in page
+    assert (
+        "because it needs 2 runs that have passed and have ratios to the control library: "
+        f"run {waiting.pk} has not ended yet. Wait until run {waiting.pk} has ended, or choose other runs."
+    ) in page
     found = client.get(address([waiting, *related], ".json")).json()
     assert [row["run_id"] for row in found["runs"]] == [r.pk for r in (*related, waiting)]
     assert found["runs"][-1]["ratio"] is None

@@ -135,9 +135,12 @@ def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run])
             [near[0], near[1], gate],
             f"runs {near[0].pk} and {gate.pk} belong to the same submission: choose at least 2 runs",
         ),
-        ([near[0], run_of(other)], "do not have the same benchmark, instance, scale"),
+        ([near[0], run_of(other)], "the runs differ in instance: choose runs with the same"),
         ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
-        ([near[0], failed], rf"run {failed.pk} did not pass \(verdict: timed out\): leave it out"),
+        (
+            [near[0], failed],
+            rf"run {failed.pk} did not pass \(verdict: timed out\): leave the run out",
+        ),
         ([near[0], waiting], f"run {waiting.pk} has not ended yet: wait"),
     ):
         with pytest.raises(Refused, match=reason):

@@ -33,22 +33,23 @@ std::string scan_text(const Event& event, const std::string& reader) {
          (handle == history::kEventManyHandles ? " or higher" : "");
 }
 
-// Says why `reader` would have seen the record of the observation if the record had existed.
+// Returns the call which shows that `reader` did not see the record of the observation, in
+// parentheses and after a space. Returns an empty text if the observation has no such call.
 std::string coverage_text(const Context& context, const Observation& seen,
                           const std::string& reader) {
   if (seen.coverage == Coverage::kNone) return "";
   const Event& event = context.history.threads[seen.event.thread][seen.event.position];
-  if (seen.coverage == Coverage::kMissingKey) return ", because " + missing_text(event, reader);
-  const std::string scan = ", because " + scan_text(event, reader);
+  if (seen.coverage == Coverage::kMissingKey) return " (" + missing_text(event, reader) + ")";
+  const std::string scan = scan_text(event, reader);
   switch (seen.coverage) {
     case Coverage::kGap:
-      return scan + " covered that key, but did not return the record";
+      return " (" + scan + " covered that key, but did not return the record)";
     case Coverage::kBeforeFirst:
-      return ", because the first record of " + scan_text(event, reader) + " has a larger key";
+      return " (the first record of " + scan + " has a larger key)";
     case Coverage::kTail:
-      return scan + " returned DB_END without that key";
+      return " (" + scan + " returned DB_END without that key)";
     case Coverage::kRestOfKey:
-      return scan + " moved to the next key without returning that record";
+      return " (" + scan + " moved to the next key without returning that record)";
     default:
       return "";
   }
@@ -65,23 +66,28 @@ std::string record_text(const Context& context, uint32_t element) {
 }
 
 std::string edge_text(const Context& context, const CycleEdge& edge, const std::string& from,
-                      const std::string& to, bool same_record) {
+                      const std::string& to, Before before) {
   if (edge.kind == EdgeKind::kRealTime) return from + " had ended before " + to + " began";
   const std::string record = record_text(context, edge.observation.element);
   // Returns the record, and what the other transaction did with it.
   const auto changed = [&](const std::string& change) {
-    return same_record ? std::string("this record") : record + " that " + change;
+    return before == Before::kRecord ? std::string("this record") : record + " that " + change;
+  };
+  // Returns the subject of "saw". If the text before says that the same transaction did not see the
+  // record, the subject is another call.
+  const auto viewer = [&](const std::string& reader) {
+    return before == Before::kNothing ? reader : "another call of " + reader;
   };
   switch (edge.kind) {
     case EdgeKind::kWriteWrite:
       return to + " deleted " + changed(from + " had inserted");
     case EdgeKind::kWriteRead:
-      return to + " saw " + changed(from + " had inserted");
+      return viewer(to) + " saw " + changed(from + " had inserted");
     case EdgeKind::kPredicateRead:
       return to + " did not see " + changed(from + " had deleted") +
              coverage_text(context, edge.observation, to);
     case EdgeKind::kReadWrite:
-      return from + " saw " + changed(to + " deleted");
+      return viewer(from) + " saw " + changed(to + " deleted");
     default:
       return from + " did not see " + changed(to + " inserted") +
              coverage_text(context, edge.observation, from);

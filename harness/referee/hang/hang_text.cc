@@ -218,8 +218,8 @@ class HangWriter {
     const std::string since =
         how_ == How::kHangs ? " for at least " + seconds(thread.stuck_ms) : std::string();
     if (position.rolling_back) {
-      return "abortTransaction, which rolls back after the result of " + position.call + " " +
-             where + ", has not returned" + since;
+      return "abortTransaction, called because of the result of " + position.call + " " + where +
+             ", has not returned" + since;
     }
     if (position.awaits_piece) {
       return "waits for the next operations from the referee " + where +
@@ -244,10 +244,10 @@ class HangWriter {
       return "was waiting for other threads" + where + ", without calling the library," + end;
     // A thread has position 0 from the start of the phase on, so it may not have begun this call.
     const bool may_not_run = position.op == 0 && !crashed(thread);
-    const std::string call = position.rolling_back
-                                 ? "abortTransaction, which rolls back after the result of " +
-                                       position.call + where + ","
-                                 : position.call + where;
+    const std::string call =
+        position.rolling_back
+            ? "abortTransaction, called because of the result of " + position.call + where + ","
+            : position.call + where;
     return call + " was running" + (may_not_run ? " or about to begin" : "") +
            " when the process ended" + (thread.before.empty() ? "" : "; the calls before it:");
   }
