@@ -50,10 +50,10 @@ static int fail(char* reason, size_t capacity, const char* what) {
   if (capacity > 0) {
     snprintf(
         reason, capacity,
-        "%s: %s; either the library has installed a seccomp filter that refuses this step, "
-        "which a library must not do, or this machine's kernel or container refuses it (`jail "
-        "--check` says whether it does): in a container, allow the step in its seccomp profile, "
-        "as docker-compose.yml does",
+        "%s: %s; the library may have installed a seccomp filter that refuses this step, which "
+        "a library must not do. Otherwise this machine's kernel or container refuses it, which "
+        "`jail --check` shows: in a container, allow the step in its seccomp profile, as "
+        "docker-compose.yml does",
         what, strerror(errno));
   }
   return -1;
