@@ -158,8 +158,8 @@ def _place(
         if run.benchmark_version == current:
             return Reason(
                 f"the run used version {current} of the benchmark, and the board {board.title} still shows version "
-                f"{live}: the board can rank the run after all entries of the board have been run again, "
-                f"and an organiser has switched the board to version {current}"
+                f"{live}: when all entries of the board have been run again, an organiser can switch the board to "
+                f"version {current}, and the board can then rank the run"
             )
         return Reason(_old(run, current))
     submission = run.submission

@@ -188,7 +188,7 @@ class _Heartbeats:
             self.lease_until = _lease_from_now()
         except UNREACHABLE:
             _log.warning(
-                "run %d: a call of the database failed; the run stops if no call succeeds within %d s: "
+                "run %d: a call to the database failed; the run stops if no call succeeds within %d s: "
                 "check the database server; the following traceback names the reason",
                 self.run_id,
                 max(0, round(self.lease_until - now)),
@@ -349,7 +349,7 @@ class Worker:
                 done = self.drain()
             except UNREACHABLE:
                 _log.warning(
-                    "a call of the database failed; trying again every second: check the database server; "
+                    "a call to the database failed; trying again every second: check the database server; "
                     "the following traceback names the reason",
                     exc_info=True,
                 )
@@ -406,7 +406,7 @@ class Worker:
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
             _log.warning(
-                "run %d attempt %d failed because of this machine; it is queued again, so you need not repeat it: %s",
+                "run %d attempt %d failed: %s. The cause is the machine, so the run is queued again (do not repeat it)",
                 run.pk,
                 run.attempt,
                 report.reason,

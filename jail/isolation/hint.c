@@ -105,8 +105,9 @@ static const char* control_groups(const struct isolation* isolation, const struc
                  : "start the jail as root, or let root delegate a group to you and name it with "
                    "--cgroup-parent (systemd-run --user --scope -p Delegate=yes makes one)";
     case TROUBLE_NOT_READABLE:
-      return "the jail cannot read the path in the note above: let the user who starts the jail "
-             "read it, or name another group with --cgroup-parent";
+      return "the jail cannot read the path in the note above: if the path exists, let the user "
+             "who "
+             "starts the jail read it; otherwise name another group with --cgroup-parent";
     case TROUBLE_EMPTY:
       return "the file in the note above is empty, so no group below can use memory: as root write "
              "the numbers of memory nodes to this file (0 if the machine has one node), or name "

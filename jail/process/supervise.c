@@ -309,7 +309,8 @@ static void watch(struct run* run) {
     if (now_us() >= run->deadline_us) {
       if (run->killed) {
         die("the jail killed process %d, the jail's first process, %d seconds ago, but the process "
-            "still exists: it hangs in the kernel; if it does not disappear, restart the machine",
+            "still exists: it hangs in the kernel; wait until it has disappeared, or restart the "
+            "machine",
             run->init, kKillTimeoutUs / 1000000);
       }
       kill_tree(run, END_TIMED_OUT);

@@ -89,9 +89,10 @@ def _too_many_open(unfinished: int, wanted: int, limit: int) -> str:
     """Return why a user with this many unfinished submissions cannot make `wanted` more, and what to do."""
     free = limit - unfinished
     if wanted > limit:
+        now = f" ({unfinished:,} {'is' if unfinished == 1 else 'are'} now)" if unfinished else ""
         return (
             f"you want {wanted} submissions, and at most {limit} of your submissions may be queued or running at the "
-            f"same time: choose at most {counted(free if free > 0 else limit, 'configuration')}"
+            f"same time{now}: choose at most {counted(free if free > 0 else limit, 'configuration')}"
         )
     open_ones = counted(unfinished, "of your submissions has", "of your submissions have")
     more = f", you want {wanted} more" if wanted > 1 else ""
@@ -121,7 +122,7 @@ def _too_many_a_day(charged: Sequence[datetime], wanted: int, limit: int) -> str
         advice.append(f"try again after {charged[excess - 1] + DAY:{_MINUTE}} UTC")
     if not advice:
         advice.append(
-            f"try again with one configuration after {charged[-free] + DAY:{_MINUTE}} UTC"
+            f"you may submit one configuration after {charged[-free] + DAY:{_MINUTE}} UTC, and more later"
         )
     return f"{said}: {', or '.join(advice)}"
 

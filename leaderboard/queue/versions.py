@@ -69,15 +69,15 @@ def refusal(versions: Mapping[str, int], machine_class: str) -> str:
     for name, version, wanted, secret in wanted_by_runs:
         if versions.get(name) != version and secret:
             reasons.add(
-                "waiting runs on a contest's hidden instance need a version of the benchmark that this worker does not "
-                "have: an organiser must update the site and this worker to the same version of Keydrome, and restart "
-                "both"
+                "some waiting runs on a contest's hidden instance need a version of the benchmark that this worker "
+                "does not have: an organiser must update the site and this worker to the same version of Keydrome, and "
+                "restart both"
             )
         elif versions.get(name) != version:
             reasons.add(_other_version(name, version, versions.get(name)))
         elif wanted not in {"", machine_class}:
             reasons.add(
-                f"waiting runs need a machine of class {wanted}, and this machine is of class {machine_class}: "
+                f"some waiting runs need a machine of class {wanted}, and this machine is of class {machine_class}: "
                 f"an organiser must start a worker on a machine of class {wanted}"
             )
     return "; ".join(sorted(reasons))
@@ -88,7 +88,7 @@ def _other_version(name: str, wanted: int, own: int | None) -> str:
 
     Runs of an older version may still wait after an update of the site. The command rerun_stale replaces them.
     """
-    need = f"waiting runs need version {wanted} of the benchmark {name}, and this worker has"
+    need = f"some waiting runs need version {wanted} of the benchmark {name}, and this worker has"
     if own is None:
         return (
             f"{need} no benchmark of this name: an organiser must update and restart this worker, "

@@ -210,9 +210,10 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
             "Ask an organiser for a run with more sessions"
         )
     if not jail_suffices(run.jail_level, board.jail_level):
+        again = "" if run.jail_level else "repeat the run, or "
         reasons.append(
-            f"{_isolation(run)}; {named(board)} requires {board.jail_level} isolation. This depends on the site's "
-            f"machine, not on the library: ask an organiser for a run on a machine with {board.jail_level} isolation"
+            f"{_isolation(run)}; {named(board)} requires {board.jail_level} isolation. The library is not the cause: "
+            f"{again}ask an organiser for a run on a machine with {board.jail_level} isolation"
         )
     return reasons
 

@@ -140,7 +140,7 @@ def _reason_against_one(run: Run) -> str:
     if run.score is not None:
         return ""
     wait = "" if run.is_final else "wait until it has ended, or "
-    return f"{why_no_ratio(run)}: {wait}leave the run out"
+    return f"{why_no_ratio(run)}: {wait}choose another run instead"
 
 
 def _not_timed(run: Run) -> str:
@@ -159,6 +159,6 @@ def why_no_ratio(run: Run) -> str:
     if run.verdict != Verdict.PASSED:
         return f"run {run.pk} did not pass (verdict: {run.verdict.replace('_', ' ')})"
     return (
-        f"run {run.pk} has no ratio to the control library, because this library was not measured in the same "
-        "sessions"
+        f"run {run.pk} has no ratio to the control library, because the control library was not measured in the "
+        "same sessions"
     )

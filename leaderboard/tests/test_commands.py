@@ -290,7 +290,7 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
         "cancelled at a user's request: 0\n"
     )
     assert run("rerun_stale") == (
-        "no run queued, because no run with the newest version of its benchmark is missing\n"
+        "no run queued: each entry has a run, ended or not, with the newest version of its benchmark\n"
     )
     assert run("rebuild_boards") == "recomputed the boards; number of entries: 1\n"
     assert run("draw") == "checked 3 runs and drew the missing plots\n"

@@ -129,7 +129,7 @@ def test_a_good_run_has_nothing_against_it() -> None:
             {"jail_level": "weak"},
             (
                 "the sandbox (jail) of the run gave weak isolation from the machine; the board Small requires full "
-                "isolation. This depends on the site's machine, not on the library: ask an organiser for a run on a "
+                "isolation. The library is not the cause: ask an organiser for a run on a "
                 "machine with full isolation"
             ),
         ),
@@ -137,7 +137,7 @@ def test_a_good_run_has_nothing_against_it() -> None:
             {"jail_level": ""},
             (
                 "the run's report does not say how well the sandbox (jail) isolated the library from the machine; "
-                "the board Small requires full isolation. This depends on the site's machine, not on the library: "
+                "the board Small requires full isolation. The library is not the cause: repeat the run, or "
                 "ask an organiser for a run on a machine with full isolation"
             ),
         ),

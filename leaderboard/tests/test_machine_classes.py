@@ -41,7 +41,7 @@ def test_a_timed_run_goes_where_it_was_asked_for_and_gates_anywhere(
     slow.refresh_from_db()
     assert (
         slow.refusal
-        == "waiting runs need a machine of class fast, and this machine is of class slow: "
+        == "some waiting runs need a machine of class fast, and this machine is of class slow: "
         "an organiser must start a worker on a machine of class fast"
     )
     assert timed(submission).state == State.QUEUED

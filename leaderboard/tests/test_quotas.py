@@ -93,7 +93,7 @@ def test_a_run_that_was_lost_and_then_cancelled_is_not_charged(
         (3, 1, "limit is 3: try again after"),
         (2, 2, "limit is 3: choose at most 1 configuration, or try again after"),
         (2, 4, "limit is 3: choose at most 1 configuration"),
-        (3, 4, "limit is 3: try again with one configuration after"),
+        (3, 4, "limit is 3: you may submit one configuration after"),
     ],
 )
 def test_the_advice_about_the_daily_limit_can_be_followed(

@@ -409,9 +409,9 @@ def test_a_worker_leaves_runs_of_other_versions_and_says_why(
     machine.refresh_from_db()
     update = "an organiser must update and restart this worker"
     assert machine.refusal == (
-        f"waiting runs need version 1 of the benchmark newer, and this worker has no benchmark of this name: {update}, "
-        "or cancel the runs if Keydrome no longer has the benchmark; "
-        f"waiting runs need version 2 of the benchmark phantom, and this worker has version 1: {update}"
+        f"some waiting runs need version 1 of the benchmark newer, and this worker has no benchmark of this name: "
+        f"{update}, or cancel the runs if Keydrome no longer has the benchmark; "
+        f"some waiting runs need version 2 of the benchmark phantom, and this worker has version 1: {update}"
     )
     assert set(submission.runs.filter(state="queued").values_list("attempt", flat=True)) == {0}
     repository.set_version("phantom", 2)

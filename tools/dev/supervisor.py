@@ -57,9 +57,11 @@ class Child:
         if self.process is None or self.process.poll() is None:
             return
         if time.monotonic() - self.started >= RESTART_PAUSE_S:
+            # A negative status is the number of the signal that ended the process.
+            status = self.process.returncode
+            how = f"signal {-status} ended it" if status < 0 else f"its exit status was {status}"
             print(
-                f"the program {self.name} ended with status {self.process.returncode} and is started again; "
-                f"its output is in {self.log}",
+                f"the program {self.name} has ended ({how}) and is started again; its output is in {self.log}",
                 flush=True,
             )
             self.start()

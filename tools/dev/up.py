@@ -82,7 +82,7 @@ def _database_stamp() -> str:
 def _prepare_database() -> None:
     hint = (
         "correct the error that the last line above names; if the database is locked, run `./dev down` first, which "
-        "ends the site that uses it; to start from scratch, then move var/ away"
+        "ends the site that uses it; to begin with an empty site instead, run `./dev down` and move var/ away"
     )
     for name, arguments in {
         "migrate": ("migrate", "--no-input"),

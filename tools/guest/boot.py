@@ -77,8 +77,10 @@ def boot(guest: Guest, parameters: str, log: Path) -> str:
     except subprocess.CalledProcessError as error:
         # A negative status is the number of the signal that ended the process.
         code = error.returncode
-        how = f"signal {-code} ended QEMU" if code < 0 else f"QEMU failed with exit status {code}"
-        raise StepError(
-            f"{how}: read its message above, and the guest's console in {log}"
-        ) from error
+        how = (
+            f"signal {-code} ended QEMU: read"
+            if code < 0
+            else f"QEMU failed with exit status {code}: read its message above, and"
+        )
+        raise StepError(f"{how} the guest's console in {log}") from error
     return log.read_text(errors="replace")

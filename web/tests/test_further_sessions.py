@@ -139,7 +139,7 @@ def test_runs_that_cannot_be_compared_are_refused(world: World, near: list[Run])
         ([gate, run_of(near[1].submission, "unit")], f"run {gate.pk} is a correctness test"),
         (
             [near[0], failed],
-            rf"run {failed.pk} did not pass \(verdict: timed out\): leave the run out",
+            rf"run {failed.pk} did not pass \(verdict: timed out\): choose another run instead",
         ),
         ([near[0], waiting], f"run {waiting.pk} has not ended yet: wait"),
     ):

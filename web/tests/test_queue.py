@@ -46,6 +46,6 @@ def test_a_waiting_run_shows_its_place_and_a_finished_one_can_run_again(
 
 
 def test_the_status_page_says_why_a_machine_leaves_runs(client: Client) -> None:
-    reason = "waiting runs need version 2 of the benchmark unit, and this worker has version 1"
+    reason = "some waiting runs need version 2 of the benchmark unit, and this worker has version 1"
     Machine.objects.create(name="bench1", machine_class="fast", refusal=reason)
     assert f"{reason[0].upper()}{reason[1:]}." in (client.get("/status/").content.decode())

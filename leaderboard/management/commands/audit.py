@@ -41,5 +41,5 @@ class Command(BaseCommand):
         runs = [run for board in boards.values() if board for run in schedule.audit_board(board)]
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
-        none = "no run queued, because each shown entry of these boards has an audit already"
+        none = "no run queued: every entry that the named boards show has an audit already"
         self.stdout.write(f"{counted(len(runs), 'run')} queued" if runs else none)

@@ -24,5 +24,5 @@ class Command(BaseCommand):
         runs = reruns.rerun_stale()
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
-        none = "no run queued, because no run with the newest version of its benchmark is missing"
+        none = "no run queued: each entry has a run, ended or not, with the newest version of its benchmark"
         self.stdout.write(f"{counted(len(runs), 'run')} queued" if runs else none)

@@ -100,8 +100,8 @@ def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Expe
     base = Base(entry["base"].get("library"), entry["base"].get("point"))
     if base.library is not None and base.library not in entry["libraries"]:
         message = (
-            f"experiments.toml: the base of {entry['id']} is {base.library}, but its `libraries` do not contain "
-            f"{base.library}; add {base.library} to `libraries`"
+            f"experiments.toml: the base of {entry['id']} is {base.library!r}, but its `libraries` do not "
+            f"contain this name; add {base.library!r} to `libraries`"
         )
         raise ValueError(message)
     return Experiment(
