@@ -250,12 +250,15 @@ def _reason(board: Board, new: BoardEntry | None, runs: list[Run]) -> str:
 def _missing(found: Staging) -> str:
     """Return in words how many entries of the board have not been run again.
 
-    If all of them have, return how many results of running contests have not.
+    If all of them have, return how many results that unfinished contests use lack the new runs.
     """
     missing, of = found.missing, counted(found.entries, "entry", "entries")
     if not missing:
-        missing = found.contests.missing
-        of = f"{counted(found.contests.results, 'result')} of unfinished contests"
+        of = counted(found.contests.results, "result")
+        return (
+            f"for {found.contests.missing:,} of {of} that unfinished contests use, the runs with version "
+            f"{found.staged} are missing or have not ended"
+        )
     return f"{missing:,} of {of} {'has' if missing == 1 else 'have'} not been run again"
 
 
