@@ -148,10 +148,11 @@ def _repeated(user: User) -> QuerySet[Run]:
     )
 
 
-def reason_against_repetitions(user: User, sessions: int, *, smaller: str = "") -> str:
+def reason_against_repetitions(user: User, sessions: int, *, runs: int = 0) -> str:
     """Return why this user cannot repeat runs with this many sessions in all; an empty text if the user can.
 
-    `smaller` says how the user can repeat fewer sessions; it is empty if this is impossible. Organisers have no limit.
+    `runs` is the number of runs that share the sessions equally; it is 0 if the user cannot choose their number.
+    Organisers have no limit.
     Call this inside the transaction that queues the runs. The function locks the user's row in the table Share, so that
     the second of two concurrent requests counts the first. At most 5 SQL statements, besides those that create the row.
     """
@@ -164,14 +165,15 @@ def reason_against_repetitions(user: User, sessions: int, *, smaller: str = "") 
         return ""
     limit = settings.KEYDROME_REPEATED_SESSIONS_PER_DAY
     when = _when_repeatable(user, sessions)
-    later = f"try again after {when:%Y-%m-%d %H:%M} UTC" if when else ""
-    advice = (
-        ", or ".join(filter(None, (smaller if limit else "", later)))
-        or "ask an organiser to repeat the run"
-    )
+    later = f"try again after {when:{_MINUTE}} UTC" if when else ""
+    if runs and not later and left < runs and (when := _when_repeatable(user, runs)):
+        later = f"try again with one session after {when:{_MINUTE}} UTC"
+    fewer = f"choose at most {counted(left // runs, 'session')}" if 0 < runs <= left else ""
+    advice = ", or ".join(filter(None, (fewer, later))) or "ask an organiser to repeat the run"
+    each = f" ({sessions // runs} for each of {counted(runs, 'run')})" if runs else ""
     more = f"only {left} more" if left else "no more"
     return (
-        f"{counted(sessions, 'session is', 'sessions are')} needed, and you may repeat {more} now "
+        f"{counted(sessions, 'session is', 'sessions are')} needed{each}, and you may repeat {more} now "
         f"(the limit is {counted(limit, 'session')} in 24 hours): {advice}"
     )
 

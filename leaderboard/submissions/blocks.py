@@ -61,8 +61,7 @@ def queue_blocks(runs: Sequence[Run], sessions: int, *, by: User) -> list[Run]:
         raise Refused([reason])
     seeds = fresh_seeds(sessions)
     with transaction.atomic():
-        smaller = "choose fewer sessions or runs"
-        if reason := quotas.reason_against_repetitions(by, sessions * len(runs), smaller=smaller):
+        if reason := quotas.reason_against_repetitions(by, sessions * len(runs), runs=len(runs)):
             raise Refused([reason])
         new = [_block_run(run, seeds) for run in runs]
         # A random order, so that no library always runs first on a cool or idle machine.

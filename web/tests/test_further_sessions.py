@@ -90,8 +90,11 @@ def test_the_quota_counts_sessions_of_repeated_runs(
 ) -> None:
     settings.KEYDROME_REPEATED_SESSIONS_PER_DAY = 30
     page = alice.post(PATH, form(near, 16), follow=True).content.decode()
-    assert "32 sessions are needed, and you may repeat only 30 more now" in page
-    assert "(the limit is 30 sessions in 24 hours): choose fewer sessions or runs." in page
+    assert (
+        "32 sessions are needed (16 for each of 2 runs), and you may repeat only 30 more now"
+        in page
+    )
+    assert "(the limit is 30 sessions in 24 hours): choose at most 15 sessions." in page
     assert not Run.objects.filter(state="queued").exists()
     alice.post(PATH, form(near, 12))
     assert quotas.repetitions_left(world.alice) == 6
