@@ -406,7 +406,7 @@ class Worker:
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
             _log.warning(
-                "run %d attempt %d failed: %s. The cause is the machine, so the run is queued again (do not repeat it)",
+                "run %d attempt %d failed, but not because of the library, so the run is queued again: %s",
                 run.pk,
                 run.attempt,
                 report.reason,
