@@ -237,7 +237,7 @@ def test_the_text_explains_the_cycle(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "phantom (breaks a required rule)" in done.stdout
     assert "T1 must precede T2 [predicate_write]" in done.stdout
-    assert "get(accounts, 1) = KEY_NOTFOUND" in done.stdout
+    assert 'get("accounts", 1) = KEY_NOTFOUND' in done.stdout
 
 
 def test_real_time_counts_unless_it_is_asked_not_to(tmp_path: Path) -> None:

@@ -67,7 +67,11 @@ std::string found(const SessionResult& result, const std::string& name) {
   judge::Findings findings("test");
   add_session_findings({}, result, findings);
   EXPECT_EQ(findings.count(name), 1u) << result.detail;
-  return findings.list().empty() ? "" : findings.list()[0].detail;
+  // On a busy machine, a warning about clocks may come first.
+  for (const judge::Finding& finding : findings.list()) {
+    if (finding.name == name) return finding.detail;
+  }
+  return "";
 }
 
 // The library mutant_27 does not detect deadlocks.

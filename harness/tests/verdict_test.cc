@@ -251,7 +251,7 @@ TEST(Verdict, SaysWhyALibraryWasNotLoaded) {
   EXPECT_EQ(name_of(result), "unsupported");
   result.load_status = kLoadNotTightened;
   EXPECT_EQ(name_of(result), "refused");
-  EXPECT_TRUE(decide(result, judge::Findings(), "full").reason.ends_with("which it must not do"));
+  EXPECT_TRUE(decide(result, judge::Findings(), "full").reason.ends_with("was made: the detail"));
   result.load_status = kLoadOtherFilter;
   EXPECT_TRUE(decide(result, judge::Findings(), "full")
                   .reason.ends_with("the detail; a library must not install a seccomp filter"));
@@ -349,8 +349,8 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   EXPECT_EQ(
       findings.list()[0].detail,
       "phase \"test\" took 1.000 s by the clock outside the library's process, but 0.000 s by the "
-      "clock inside. The time outside counts. The library may have changed the clock of its "
-      "process, which it must not do");
+      "clock inside. The time outside counts. Other programs may have delayed Keydrome; otherwise "
+      "the library has changed the clock of its process, which it must not do");
   EXPECT_FALSE(findings.failed());
 }
 

@@ -269,8 +269,9 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
         "clock_disagrees",
         phase_text(phase.name) + " took " + in_seconds(outside_ns) +
             " by the clock outside the library's process, but " + in_seconds(inside_ns) +
-            " by the clock inside. The time outside counts. The library may have changed the "
-            "clock of its process, which it must not do");
+            " by the clock inside. The time outside counts. Other programs may have delayed "
+            "Keydrome; otherwise the library has changed the clock of its process, which it must "
+            "not do");
   }
 }
 
