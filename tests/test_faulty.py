@@ -217,7 +217,7 @@ def test_recorded_run_shows_what_went_wrong(tmp_path: Path) -> None:
         assert report["record"]
         if report["verdict"] == "failed":
             break
-        assert report["reason"].startswith("could not judge: no serial order")
+        assert report["reason"].startswith("could not judge: the checker found no serial order")
     assert report["verdict"] == "failed"
     shown = {entry["name"] for entry in report["findings"] if "witness" in entry}
     assert shown & {"phantom", "read_skew", "write_skew"}

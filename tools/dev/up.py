@@ -50,7 +50,7 @@ def _up() -> int:
     print(timings.table())
     _say_where(site)
     print(
-        "\nThe site executes the runs of all other reference libraries in the background:",
+        "\nThe site now executes the runs of the remaining reference libraries in the background:",
         flush=True,
     )
     _manage("add_reference", *SCALE)
