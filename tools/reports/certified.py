@@ -149,7 +149,7 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     else:
         tally.undecided += 1
         sys.stdout.write(
-            f"\nthis run does not count, and the program continues with the next run: {library.name}, seed {gate.seed}, "
+            f"\nthis run does not count, so the program continues with another: {library.name}, seed {gate.seed}, "
             f"parameters {gate.overrides}: {result.reason}\n"
         )
     tally.seconds += time.monotonic() - start
