@@ -87,7 +87,8 @@ static struct cgroups cgroups;
 /* Clean-up function for die(): a jail that fails removes its groups. */
 static void remove_groups(void) {
   if (!cgroup_remove(&cgroups)) {
-    dprintf(STDERR_FILENO, "jail: run jail --sweep, which removes this control group\n");
+    dprintf(STDERR_FILENO,
+            "jail: when its processes have ended, run jail --sweep, which removes this group\n");
   }
 }
 

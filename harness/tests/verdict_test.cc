@@ -207,8 +207,8 @@ TEST(Verdict, OurFailuresAreNotTheLibrarys) {
   EXPECT_EQ(name_of(result), "infrastructure");
   result.jail.meta["error"] = "what failed; what to do";
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
-            "the jail (sandbox) failed on the machine that ran the library, which is not at fault: "
-            "what failed; what to do");
+            "the library is not at fault; the jail (sandbox) failed on the machine that ran the "
+            "library: what failed; what to do");
   result = complete();
   result.jail.exit_code = 1;
   EXPECT_EQ(name_of(result), "infrastructure");

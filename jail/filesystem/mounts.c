@@ -208,6 +208,12 @@ static void cover_old_root(void) {
 
 static void leave_old_root(void) {
   if (syscall(SYS_pivot_root, ".", ".") < 0) {
+    if (errno == EINVAL) {
+      die_errno(
+          "the kernel refuses this call if the machine's root is the initial RAM disk: start the "
+          "jail after switch_root to another root file system",
+          "cannot change to the jail's root (pivot_root)");
+    }
     if (errno != EPERM && errno != ENOSYS) {
       die_step("cannot change to the jail's root (pivot_root)");
     }

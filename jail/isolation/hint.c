@@ -45,6 +45,11 @@ static const char* sentence(enum hint hint, int error) {
       return "root needs CAP_SYS_ADMIN; in a container, set cap_add SYS_ADMIN and a seccomp "
              "profile that allows clone3 and unshare, as docker-compose.yml does";
     case HINT_MOUNTS:
+      if (error == EINVAL) {
+        return "the jail needs a root that is a mount: for a chroot, mount --bind its folder onto "
+               "itself "
+               "first, or start the jail outside the chroot";
+      }
       return error == EACCES
                  ? "AppArmor denies mounts in this container: start the container (in "
                    "docker-compose.yml, the service bench) with security_opt "
@@ -106,8 +111,9 @@ static const char* control_groups(const struct isolation* isolation, const struc
                    "--cgroup-parent (systemd-run --user --scope -p Delegate=yes makes one)";
     case TROUBLE_NOT_READABLE:
       return "the jail cannot read the path in the note above: if the path exists, let the user "
-             "who "
-             "starts the jail read it; otherwise name another group with --cgroup-parent";
+             "who starts the jail read it, or name another group with --cgroup-parent; if a file "
+             "cpuset.mems does not exist, mount its hierarchy with -t cgroup -o cpuset (not with "
+             "-t cpuset or noprefix)";
     case TROUBLE_EMPTY:
       return "the file in the note above is empty, so no group below can use memory: as root write "
              "the numbers of memory nodes to this file (0 if the machine has one node), or name "

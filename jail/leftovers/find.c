@@ -135,12 +135,12 @@ static void describe(char* text, size_t capacity, const char* list, int slot, bo
     append(text, capacity, "%sa mount on %s", swept ? ", " : "", kMountsPlace);
   }
   if (swept) {
-    append(text, capacity, "; run jail --sweep, which removes %s",
+    append(text, capacity, "; an operator of this machine must run jail --sweep, which removes %s",
            mounts ? "all but the mount" : "them");
   }
   if (mounts) {
     append(text, capacity, "%s unmount what was mounted on %s during the run",
-           swept ? ", and" : ";", kMountsPlace);
+           swept ? ", and" : "; an operator of this machine must", kMountsPlace);
   }
 }
 

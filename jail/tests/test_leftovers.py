@@ -61,7 +61,7 @@ def test_leftover_process_is_reported(jails: Jails, stray: subprocess.Popen[byte
     assert outcome.meta["left"] == "processes"
     assert outcome.meta["status"] == "failed"
     assert outcome.meta["error"].endswith(
-        f": processes {stray.pid} (sleep); run jail --sweep, which removes them"
+        f": processes {stray.pid} (sleep); an operator of this machine must run jail --sweep, which removes them"
     )
     assert "exit_code" not in outcome.meta
 

@@ -49,7 +49,7 @@ def _translation_units() -> list[str]:
 
 def quick_checks() -> list[Check]:
     """Return the checks that need no build."""
-    edit = "edit the lines that the checker's output above names"
+    edit = "correct what the checker's output above names"
     reformat = "run ./dev format"
     return [
         Check("ruff", [str(BIN / "ruff"), "check", "."], edit),
@@ -82,7 +82,7 @@ def tidy_check() -> Check:
     return Check(
         "clang-tidy",
         script,
-        "edit the lines that the checker's output above names; .clang-tidy explains the checks",
+        "correct what the checker's output above names; .clang-tidy explains the checks",
     )
 
 

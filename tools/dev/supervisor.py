@@ -60,6 +60,8 @@ class Child:
             # A negative status is the number of the signal that ended the process.
             status = self.process.returncode
             how = f"signal {-status} ended it" if status < 0 else f"its exit status was {status}"
+            if status == -signal.SIGKILL:
+                how += ", often a sign that memory ran out"
             print(
                 f"the program {self.name} has ended ({how}) and is started again; its output is in {self.log}",
                 flush=True,

@@ -50,7 +50,7 @@ def _up() -> int:
     print(timings.table())
     _say_where(site)
     print(
-        "\nThe site executes the runs of all other reference libraries in the background:",
+        "\nThe site now executes the runs of the remaining reference libraries in the background:",
         flush=True,
     )
     _manage("add_reference", *SCALE)
@@ -81,8 +81,9 @@ def _database_stamp() -> str:
 
 def _prepare_database() -> None:
     hint = (
-        "correct the error that the last line above names; if the database is locked, run `./dev down` first, which "
-        "ends the site that uses it; to begin with an empty site instead, run `./dev down` and move var/ away"
+        "if the database is locked, run `./dev down`, which ends the site that uses it, then run `./dev up`; otherwise "
+        "correct the error in the lines above `whole log`; to begin with an empty site instead, run `./dev down`, move "
+        "var/ away, and run `./dev up`"
     )
     for name, arguments in {
         "migrate": ("migrate", "--no-input"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ FOLDER = STATE / "guest"
 MEMORY_MIB = 1536
 PROCESSORS = 2
 TIMEOUT_S = 3600
+MEMORY = ", often a sign that memory ran out"  # what signal 9 means
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def boot(guest: Guest, parameters: str, log: Path) -> str:
         # A negative status is the number of the signal that ended the process.
         code = error.returncode
         how = (
-            f"signal {-code} ended QEMU: read"
+            f"signal {-code} ended QEMU{MEMORY if code == -signal.SIGKILL else ''}: read"
             if code < 0
             else f"QEMU failed with exit status {code}: read its message above, and"
         )

@@ -149,8 +149,8 @@ def _run(library: Library, tally: Tally, state: Path | None) -> None:
     else:
         tally.undecided += 1
         sys.stdout.write(
-            f"\nthe checker could not judge {library.name}, seed {gate.seed}, parameters {gate.overrides}, and the run "
-            f"does not count: {result.reason}\n"
+            f"\nthis run does not count, so the program continues with another: {library.name}, seed {gate.seed}, "
+            f"parameters {gate.overrides}: {result.reason}\n"
         )
     tally.seconds += time.monotonic() - start
 

@@ -59,7 +59,7 @@ class Cell:
     def __str__(self) -> str:
         """Return the text of the table's cell."""
         if not self.verdict:
-            return f"over {TIMEOUT_SECONDS:.0f} s"
+            return f"stopped at the limit of {TIMEOUT_SECONDS:.0f} s"
         seconds = f"{self.seconds:.1f} s"
         if not self.is_wrong:
             return seconds

@@ -221,8 +221,8 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   }
   if (jail.exited && jail.exit_code == kJailFailed) {
     return RunVerdict{"infrastructure",
-                      with_jail_error("the jail (sandbox) failed on the machine that ran the "
-                                      "library, which is not at fault",
+                      with_jail_error("the library is not at fault; the jail (sandbox) failed on "
+                                      "the machine that ran the library",
                                       error)};
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;

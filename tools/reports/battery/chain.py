@@ -236,11 +236,10 @@ def _judge(case: Case, run: Run) -> list[str]:
         f"the log does not contain {words!r}" for words in case.must_say if words not in lines
     ]
     attempts = 0 if run.verdict == Verdict.REFUSED else 1
-    if (run.state, run.attempt) != (State.DONE, attempts):
-        faults.append(
-            f"the run has the state {run.state} and attempt number {run.attempt} "
-            f"instead of the state done and attempt number {attempts}"
-        )
+    if run.state != State.DONE:
+        faults.append(f"the run has the state {run.state} instead of done")
+    if run.attempt != attempts:
+        faults.append(f"the number of the run's attempt is {run.attempt} instead of {attempts}")
     if run.verdict != Verdict.PASSED and (
         run.eligible or BoardEntry.objects.filter(run=run).exists()
     ):
