@@ -97,8 +97,7 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
     out.verdict = Verdict::kUndecided;
     out.reason =
         "no serial order that respects real time explains the results, and all attempts to find "
-        "one "
-        "that contradicts real time have failed" +
+        "one that contradicts real time have failed" +
         what_to_do(options);
   }
 }

@@ -226,5 +226,19 @@ TEST(Minimal, HasTheSameViolationAndOnlyRecordedCalls) {
   EXPECT_GT(programs * 2, violations) << "at least half of the violations must get a C program";
 }
 
+// `keydrome check` prints the detail and the witness of a finding. It leaves out a detail that the
+// summary repeats.
+TEST(Witness, TheSummaryContainsTheDetail) {
+  for (const char* text : {"0:b 0:i(5,x) 0:d(5,x) 1:b ~0:c 1:g(5)=x 1:c",
+                           "0:i!(1,a) 0:b 1:b 0:g(1)=a 1:d(1,a) 1:c 0:d(1,a) 0:c"}) {
+    const History history = script(text);
+    const Certification found = certify::certify(history);
+    ASSERT_FALSE(found.violations.empty()) << text;
+    const Json witness = witness::witness_json(history, found.violations[0]);
+    const std::string summary = witness.find("summary")->as_string();
+    EXPECT_NE(summary.find(found.violations[0].detail), std::string::npos) << summary;
+  }
+}
+
 }  // namespace
 }  // namespace keydrome

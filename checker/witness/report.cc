@@ -250,9 +250,8 @@ std::string text_report(const History& history, const Certification& found) {
   if (!found.reason.empty()) text += unknown_text(found) + "\n";
   if (found.violations.size() > 1) {
     text +=
-        "T1, T2 and so on name other transactions in each finding. The times of a finding count "
-        "from "
-        "the beginning of its earliest transaction.\n";
+        "The names T1, T2 and so on belong to one finding only. Its times count "
+        "from the beginning of its earliest transaction.\n";
   }
   for (const Violation& violation : found.violations) text += text_of(history, violation);
   return text;

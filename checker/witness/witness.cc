@@ -195,15 +195,13 @@ class WitnessWriter {
   const Wording& wording() const { return wording_; }
 
  private:
-  // Returns what the name of the violation means, then its details. Some details begin with the
-  // meaning; it is then written once.
+  // Returns what the name of the violation means, then its details. Details that begin with the
+  // meaning stay as they are.
   std::string summary() const {
     std::string meaning(violation_meaning(shown_.violation.name));
-    std::string_view detail = shown_.violation.detail;
+    const std::string& detail = shown_.violation.detail;
     if (detail.empty()) return meaning;
-    const std::string again = meaning + ": ";
-    if (detail.starts_with(again)) detail.remove_prefix(again.size());
-    return meaning + ". Here: " + std::string(detail);
+    return detail.starts_with(meaning + ": ") ? detail : meaning + ". Here: " + detail;
   }
 
   const Event& event(EventRef ref) const {

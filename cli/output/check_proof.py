@@ -43,10 +43,8 @@ def proof_lines(finding: Finding) -> list[str]:
     lines = finding.detail.splitlines()
     if not _has_calls(lines) and finding.witness is not None and finding.witness.transactions:
         calls = witness_text(finding.witness).splitlines()
-        # The summary of a witness may repeat the finding. It writes "MEANING. Here: WHAT" for "MEANING: WHAT".
-        first = lines[0] if lines else ""
-        repeated = first in calls[0] or first.replace(": ", ". Here: ", 1) in calls[0]
-        lines = calls if repeated else [first, *calls]
+        # The summary of a witness may repeat the finding.
+        lines = calls if lines and lines[0] in calls[0] else [*lines[:1], *calls]
     return [printable(line) for line in lines]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cli.output.compare_forecast import SESSIONS_MAX
 from results.compared import FLOOR_RATIO_MIN, weakest
-from results.counts import counted
+from results.counts import counted, listed
 from results.metrics import TOTAL_MS, ranked_by
 from results.stats.family import MARGIN_RATIO, SIGNIFICANCE
 from results.stats.pairs import Relation, sessions_needed
@@ -138,7 +138,7 @@ def leaders(compared: Compared) -> str:
         return f"result: {best[0]} has the {what} of {len(names)} libraries; the {blocks} show it"
     if not best:
         return f"result: {blocks} cannot show which library has the {what}"
-    together = f"{', '.join(best[:-1])} and {best[-1]}"
+    together = listed(best)
     if len(best) == len(names):
         together = "both libraries" if len(best) == 2 else f"all {len(best)} libraries"  # noqa: PLR2004
     margin = _percent(compared.margin_ratio)

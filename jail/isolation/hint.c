@@ -47,8 +47,7 @@ static const char* sentence(enum hint hint, int error) {
     case HINT_MOUNTS:
       if (error == EINVAL) {
         return "the jail needs a root that is a mount: for a chroot, mount --bind its folder onto "
-               "itself "
-               "first, or start the jail outside the chroot";
+               "itself first, or start the jail outside the chroot";
       }
       return error == EACCES
                  ? "AppArmor denies mounts in this container: start the container (in "

@@ -44,8 +44,7 @@ const char* remedy(int error) {
       return "the machine has too little memory: end other programs";
     case ENOEXEC:
       return "this file is no program for this machine: run ./dev build here, or, in a plan of "
-             "your "
-             "own, correct the path";
+             "your own, correct the path";
     default:
       return "run ./dev build, or, in a plan of your own, correct the path";
   }
