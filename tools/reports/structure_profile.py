@@ -24,10 +24,18 @@ from runner.machine import machine_facts
 from tools.reports.callgrind import Cost, inclusive_costs, simulated_caches
 from tools.reports.gate_run import ROOT
 from tools.reports.made import made_line
-from tools.reports.structures import BUILT, ORDERED_PEER, UNORDERED_PEER, add_counts
+from tools.reports.structures import (
+    BUILT,
+    ORDERED_PEER,
+    STRINGS,
+    UNORDERED_PEER,
+    add_counts,
+    title_of,
+)
 
 PAGE = ROOT / "docs" / "reference" / "structure-profile.md"
-COUNTS = (100_000, 1_000_000)
+COUNTS = (100_000, 1_000_000)  # of integers
+STRING_COUNT = 100_000  # with more strings, the structures reach their goals
 PEERS = (ORDERED_PEER, UNORDERED_PEER)
 STRUCTURES = ("btree", "btree_olc", "art", "hash", "bwtree")
 OPERATIONS = 20_000  # of a loop in callgrind
@@ -70,22 +78,32 @@ def main() -> int:
     """Measure, and write the page; return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_counts(parser, COUNTS)
+    parser.add_argument(
+        "--strings",
+        nargs="*",
+        choices=STRINGS,
+        default=("ycsb", "email", "url", "random"),
+        help=f"sets of {STRING_COUNT:,} strings; default: all sets whose goals are missed",
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
         raise SystemExit("valgrind is not installed: install the package valgrind")
-    text = page({count: profiles(count) for count in options.counts})
+    tables = [("int", count) for count in options.counts]
+    tables += [(keys, STRING_COUNT) for keys in options.strings]
+    text = page({(keys, count): profiles(keys, count) for keys, count in tables})
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0
 
 
-def profiles(count: int) -> list[Profile]:
-    """Measure all subjects with this number of keys."""
+def profiles(keys: str, count: int) -> list[Profile]:
+    """Measure all subjects with this set and number of keys."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "bench.json"
-        run = ["--counts", str(count), "--rounds", str(ROUNDS), "--threads", "1", *_loops()]
+        run = ["--keys", keys, "--counts", str(count), "--rounds", str(ROUNDS)]
+        run += ["--threads", "1", *_loops()]
         _bench(
             [*run, "--peers", ",".join(PEERS), "--json", str(written), *map(_library, STRUCTURES)]
         )
@@ -98,7 +116,7 @@ def profiles(count: int) -> list[Profile]:
     for name in (*PEERS, *STRUCTURES):
         size, floor = floors[name]
         times = times_of(subjects[name])
-        found.append(Profile(name, times, simulate(name, count), size / 1e6, floor))
+        found.append(Profile(name, times, simulate(name, keys, count), size / 1e6, floor))
     return found
 
 
@@ -111,14 +129,14 @@ def times_of(subject: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def simulate(name: str, count: int) -> dict[str, Cost]:
+def simulate(name: str, keys: str, count: int) -> dict[str, Cost]:
     """Run the loops of one subject in callgrind, alone in a process, and return the costs per operation."""
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "callgrind.out"
         command = ["valgrind", "-q", "--tool=callgrind", "--cache-sim=yes", "--branch-sim=yes"]
         command += [*simulated_caches(), f"--callgrind-out-file={written}"]
-        command += [str(BUILT / "bin" / "structure_bench"), "--counts", str(count), "--rounds", "1"]
-        command += ["--operations", str(OPERATIONS), "--threads", "1", *_loops()]
+        command += [str(BUILT / "bin" / "structure_bench"), "--keys", keys, "--counts", str(count)]
+        command += ["--rounds", "1", "--operations", str(OPERATIONS), "--threads", "1", *_loops()]
         command += ["--without-memory"]  # one load of the keys less
         command += ["--peers", name] if name in PEERS else ["--without-peers", _library(name)]
         ended = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
@@ -158,7 +176,7 @@ def _bench(arguments: list[str]) -> None:
         raise SystemExit("structure_bench failed: read its message above")
 
 
-def page(measured: dict[int, list[Profile]]) -> str:
+def page(measured: dict[tuple[str, int], list[Profile]]) -> str:
     """Return the page."""
     facts: dict[str, Any] = machine_facts()
     caches = ", ".join(f"`{one}`" for one in simulated_caches())
@@ -170,7 +188,7 @@ def page(measured: dict[int, list[Profile]]) -> str:
         "",
         "This page helps to see why a structure is fast or slow. The comparisons and goals are in",
         "[structures.md](structures.md). The page [missed-goals.md](../explanation/missed-goals.md) explains the",
-        "missed goals. All keys here are random integers of 8 bytes.",
+        "missed goals. Strings are shown with the sets and the number of keys whose goals for scans are missed.",
         "",
         "*Instructions*, *mispredicted* (branches), *L1 misses* and *LL misses* come from valgrind's tool callgrind.",
         "They include all that a loop calls. Each structure or peer ran alone in a process. callgrind counts",
@@ -191,8 +209,8 @@ def page(measured: dict[int, list[Profile]]) -> str:
         "the fastest of several chases. If other programs use the caches, all times are longer.",
         "",
     ]
-    for count, found in measured.items():
-        lines += [f"## {count:,} keys", "", *_table(found), "", *_floors(found), ""]
+    for (keys, count), found in measured.items():
+        lines += [f"## {title_of(keys, count)}", "", *_table(found), "", *_floors(found), ""]
     return "\n".join(lines)
 
 

@@ -205,11 +205,16 @@ def write(runs: list[Run], text: str) -> None:
     structure_plots.write(pictures, PICTURES)
 
 
+def title_of(keys: str, count: int) -> str:
+    """Return the title of a set of keys with this number of keys."""
+    return f"{_SETS[keys]}, {count:,} keys"
+
+
 def page(runs: list[Run], rounds: int) -> str:
     """Return the page."""
     lines = [*_introduction(rounds), *_goals(runs), ""]
     for run in runs:
-        title = f"{_SETS[run.keys]}, {run.count:,} keys"
+        title = title_of(run.keys, run.count)
         shown = f"{title.replace('`', '')}: throughput by workload and threads, and bytes per key"
         picture = f"{PICTURES.name}/{structure_plots.file_name(run.keys, run.count)}"
         lines += [f"## {title}", "", f"Load average: {run.load:.1f}.", ""]

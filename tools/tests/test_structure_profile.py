@@ -115,9 +115,9 @@ def test_the_page_has_a_row_for_each_measured_loop(loop: str) -> None:
     cost = Cost(instructions=1234.4, mispredicted=0.5, first_misses=2.25, last_misses=0.01)
     times = {"chained": 60.0, "lookup": 60.0}
     one = Profile("btree", ns=times, costs={loop: cost}, megabytes=2.5, floor=20.0)
-    text = page({100_000: [one]})
+    text = page({("int", 100_000): [one]})
     title = {"lookup": "lookup", "chained": "chained lookup"}[loop]
     assert f"| {title} | btree | 60.0 | 1,234 | 0.50 | 2.25 | 0.01 |" in text
     assert "| btree | 2.5 | 20.0 | 3.0 |" in text
     assert text.count("| btree |") == 2
-    assert "## 100,000 keys" in text
+    assert "## Integers: 8 bytes, random, 100,000 keys" in text
